@@ -1,0 +1,131 @@
+//! What can go wrong while reading, said to the person who can mend it.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::collection::CollectionName;
+
+/// The result of everything fallible here.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What failed. `core-server` turns each variant into one code of the contract's table, without a wildcard.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No collection has that name.
+    #[error("no collection is named {name}")]
+    CollectionNotFound {
+        /// The name asked for.
+        name: CollectionName,
+        /// The names there are.
+        known: Vec<CollectionName>,
+    },
+    /// The index holds no collection at all.
+    #[error("the index holds no collection")]
+    NothingIngested,
+    /// The caller named no collection and more than one could be meant.
+    #[error("more than one collection could be meant")]
+    CollectionAmbiguous {
+        /// The names there are.
+        known: Vec<CollectionName>,
+    },
+    /// No generation knows the chunk or footnote.
+    #[error("no generation of {collection} knows this passage")]
+    ChunkNotFound {
+        /// The collection asked.
+        collection: CollectionName,
+    },
+    /// The mode asked for cannot be served.
+    #[error("{collection} cannot be asked in this mode: {why}")]
+    ModeUnavailable {
+        /// The collection asked.
+        collection: CollectionName,
+        /// What is in the way.
+        why: ModeObstacle,
+    },
+    /// The installed model is not the one that the vectors were made with.
+    #[error("the model installed as {name} is {found}, the collection was embedded with {bound}")]
+    ModelMismatch {
+        /// The model's name.
+        name: String,
+        /// The identity that the collection is bound to.
+        bound: String,
+        /// The identity found in the model store.
+        found: String,
+    },
+    /// The model is still being loaded.
+    #[error("the model is still being loaded")]
+    WarmingUp,
+    /// The deadline passed.
+    #[error("the deadline passed")]
+    DeadlineExceeded,
+    /// The caller went away.
+    #[error("the caller went away")]
+    Cancelled,
+    /// The index directory cannot be read.
+    #[error("cannot read the index directory {}", path.display())]
+    ReadIndex {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file of a generation is damaged or not what the manifest says.
+    #[error("{} is damaged: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The collection was written in a format that this program does not read.
+    #[error("{} is written in format {found}, this program reads {supported}", path.display())]
+    SchemaVersion {
+        /// The manifest.
+        path: PathBuf,
+        /// The version found.
+        found: u32,
+        /// The version that this program reads.
+        supported: u32,
+    },
+    /// A file of a generation cannot be read.
+    #[error("cannot read {}", path.display())]
+    ReadFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The lexical index failed.
+    #[error("the lexical index failed while {doing}")]
+    Lexical {
+        /// What was being done.
+        doing: &'static str,
+        /// What tantivy said.
+        source: tantivy::TantivyError,
+    },
+    /// A model could not be loaded or run.
+    #[error("the model {name} failed while {doing}")]
+    Model {
+        /// The model's name.
+        name: String,
+        /// What was being done.
+        doing: &'static str,
+        /// What the runtime said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// What keeps a collection from being asked in a mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ModeObstacle {
+    /// It was ingested without a model.
+    #[error("it has no vectors")]
+    NoVectors,
+    /// Its model is not in the model store.
+    #[error("its model is not installed")]
+    ModelNotInstalled,
+    /// Its model could not be loaded.
+    #[error("its model could not be loaded")]
+    ModelFailed,
+}

@@ -1,0 +1,18 @@
+//! Reads a collection: ranking, citations and verdicts.
+//!
+//! Everything here is synchronous and only reads. Deliberately left out: whatever writes an index (the
+//! `ingest` crate), sockets and runtimes (`core-server`), and the words of the contract (`proto`).
+
+pub mod citation;
+pub mod collection;
+pub mod engine;
+pub mod error;
+pub mod footnote;
+pub mod generation;
+pub mod id;
+pub mod model;
+pub mod query;
+pub mod stop;
+
+pub use engine::{Config, Engine, SourceRoot};
+pub use error::{Error, Result};

@@ -1,0 +1,293 @@
+//! What can be asked, checked at the border, and what comes back.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::citation::{Citation, Reason, Verdict};
+use crate::collection::CollectionName;
+use crate::footnote::Footnote;
+use crate::generation::GenerationId;
+use crate::generation::manifest::ModelIdentity;
+use crate::id::{ChunkId, DocumentId};
+
+/// Who asks, as far as an answer depends on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// The caller's working directory, absolute: picks the collection where none is named. Never echoed.
+    pub working_directory: Option<PathBuf>,
+    /// Whether citations carry the file's absolute path; only for callers on this host.
+    pub open_paths: bool,
+}
+
+/// How passages are ranked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mode {
+    /// Words and meaning together.
+    Hybrid,
+    /// Words alone.
+    Bm25,
+    /// Meaning alone.
+    Dense,
+}
+
+/// What a score measures. Scores are ordered within one answer only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScoreScale {
+    /// A BM25 score, 0 upwards.
+    Bm25,
+    /// A cosine similarity, −1 to 1.
+    Cosine,
+    /// A convex combination of normalised scores, 0 to 1.
+    Fused,
+}
+
+/// A question. Its bounds are the contract's; the engine takes any value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// Plain words.
+    pub query: String,
+    /// The collection; `None` lets the engine choose.
+    pub collection: Option<CollectionName>,
+    /// Hits at most.
+    pub top_k: usize,
+    /// The ranking; `None` lets the engine choose.
+    pub mode: Option<Mode>,
+    /// UTF-8 bytes of text at most, over all hits.
+    pub max_bytes: usize,
+    /// Whether hits are checked against their sources.
+    pub verify: bool,
+}
+
+/// The answer to a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchAnswer {
+    /// The collection asked.
+    pub collection: CollectionName,
+    /// The generation that answered.
+    pub generation: GenerationId,
+    /// The ranking used.
+    pub mode: Mode,
+    /// The passages, best first.
+    pub hits: Vec<Hit>,
+    /// What was cut to fit `max_bytes`.
+    pub truncated: Option<Truncation>,
+    /// What was not done.
+    pub notices: Vec<Notice>,
+    /// Where the time went.
+    pub stats: Stats,
+}
+
+/// A ranked passage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// The passage, checked.
+    pub passage: Passage,
+    /// The score it is ranked by.
+    pub score: f64,
+    /// What `score` measures.
+    pub score_scale: ScoreScale,
+    /// Its place in the BM25 leg.
+    pub bm25: Option<LegPlace>,
+    /// Its place in the dense leg.
+    pub dense: Option<LegPlace>,
+}
+
+/// A passage's place in one leg of the ranking.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LegPlace {
+    /// That leg's score.
+    pub score: f64,
+    /// From 1.
+    pub rank: u32,
+}
+
+/// A passage and its standing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passage {
+    /// The passage's id.
+    pub chunk_id: ChunkId,
+    /// Its document's id.
+    pub document_id: DocumentId,
+    /// Its pasteable citation.
+    pub footnote: Footnote,
+    /// The document's title.
+    pub title: Option<String>,
+    /// The headings above it, outermost first.
+    pub heading_path: Vec<String>,
+    /// The text, where the verdict vouches for it.
+    pub text: Option<String>,
+    /// The text as it was indexed, where the verdict does not.
+    pub indexed_text: Option<String>,
+    /// What stands at the cited place now, where that is something else.
+    pub current_text: Option<String>,
+    /// Where it stands.
+    pub citation: Citation,
+    /// The file's absolute path, where the caller may have it.
+    pub open_path: Option<PathBuf>,
+    /// Whether it still stands there.
+    pub verdict: Verdict,
+    /// Why the verdict is so.
+    pub reason: Reason,
+    /// The document's tags.
+    pub tags: Vec<String>,
+    /// The document's date, RFC 3339.
+    pub date: Option<String>,
+    /// The document's date of last change, RFC 3339.
+    pub updated: Option<String>,
+}
+
+/// What an answer left out to fit `max_bytes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Truncation {
+    /// Hits found.
+    pub total_hits: u32,
+    /// Hits returned.
+    pub returned_hits: u32,
+    /// Bytes of text of all hits found.
+    pub total_bytes: u32,
+    /// Bytes of text returned.
+    pub returned_bytes: u32,
+}
+
+/// Something that was not done. `core-server` gives it words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Hybrid was not possible: the collection has no vectors (yet).
+    NoVectors,
+    /// Hybrid was not possible: the model is not installed.
+    ModelNotInstalled {
+        /// The model that the collection is bound to.
+        model: String,
+    },
+    /// Hybrid was not possible: the model could not be loaded.
+    ModelFailed {
+        /// The model that the collection is bound to.
+        model: String,
+    },
+    /// Some hits do not stand where they were indexed.
+    NotVerified {
+        /// How many of each verdict, without `verified` and `not_checked`.
+        counts: Vec<(Verdict, u32)>,
+    },
+    /// A directory in the index is damaged or foreign and was left out.
+    CollectionSkipped {
+        /// Its name.
+        name: String,
+        /// Why, without a path.
+        why: &'static str,
+    },
+    /// Vectors are still being made for some chunks.
+    EmbeddingPending {
+        /// How many.
+        chunks: u32,
+    },
+}
+
+/// Time by stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Embedding the query.
+    pub embed: Duration,
+    /// The BM25 leg.
+    pub bm25: Duration,
+    /// The dense leg.
+    pub dense: Duration,
+    /// Combining the legs.
+    pub fusion: Duration,
+    /// Reading the hits' stored text.
+    pub load: Duration,
+    /// Checking the hits against their sources.
+    pub verify: Duration,
+}
+
+/// Which passage to fetch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FetchChunk {
+    /// The collection; `None` lets the footnote or the engine choose.
+    pub collection: Option<CollectionName>,
+    /// The passage.
+    pub passage: PassageName,
+}
+
+/// The two ways to name a passage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PassageName {
+    /// By its id.
+    Id(ChunkId),
+    /// By its footnote.
+    Footnote(Footnote),
+}
+
+/// A fetched passage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FetchedChunk {
+    /// The collection asked.
+    pub collection: CollectionName,
+    /// Its current generation.
+    pub generation: GenerationId,
+    /// The passage, checked.
+    pub passage: Passage,
+    /// The newest generation that holds it.
+    pub found_in: GenerationId,
+    /// Current chunks at the same place, where the current generation holds it no longer.
+    pub superseded_by: Vec<ChunkId>,
+    /// Where the time went.
+    pub stats: Stats,
+}
+
+/// One row of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CollectionSummary {
+    /// Its name.
+    pub name: CollectionName,
+    /// How many documents it holds.
+    pub documents: u32,
+    /// How many chunks they make.
+    pub chunks: u32,
+    /// Its current generation.
+    pub generation: GenerationId,
+    /// When that was published.
+    pub published_at: Timestamp,
+    /// The rankings it can be asked for now.
+    pub modes: Vec<Mode>,
+}
+
+/// How fresh and how complete a collection is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexStatus {
+    /// The listing's row.
+    pub summary: CollectionSummary,
+    /// The version of the format that the generation is stored in.
+    pub schema_version: u32,
+    /// Chunks that still wait to be embedded.
+    pub pending_chunks: u32,
+    /// Skipped files by reason.
+    pub skipped: Vec<(String, u32)>,
+    /// The model that the collection is bound to.
+    pub model: Option<ModelIdentity>,
+    /// What this process has of it.
+    pub model_state: ModelState,
+    /// Names of all models in this process's memory.
+    pub loaded_models: Vec<String>,
+    /// Generations that this process holds open.
+    pub open_generations: u32,
+    /// What is degraded.
+    pub notices: Vec<Notice>,
+}
+
+/// What this process has of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelState {
+    /// The collection has no vectors.
+    None,
+    /// It is not in the model store.
+    NotInstalled,
+    /// It is being loaded.
+    Loading,
+    /// It is in memory.
+    Loaded,
+    /// It could not be loaded.
+    Failed,
+}
