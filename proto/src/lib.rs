@@ -1,1 +1,6 @@
-//! Placeholder.
+//! The contract: what more than one process must agree on.
+
+pub mod config_file;
+pub mod duration;
+pub mod places;
+pub mod settings;
