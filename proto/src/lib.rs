@@ -2,5 +2,7 @@
 
 pub mod config_file;
 pub mod duration;
+pub mod metadata;
 pub mod places;
 pub mod settings;
+pub mod telemetry;
