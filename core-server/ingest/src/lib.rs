@@ -1,1 +1,10 @@
-//! Placeholder.
+//! Writes a collection: the only code that does, and the program `footnote-index` around it.
+//!
+//! Deliberately left out: answering questions (`engine`) and serving them (`core-server`, which never links this).
+
+pub mod catalog;
+pub mod durable;
+pub mod error;
+pub mod lock;
+
+pub use error::{Error, Result};
