@@ -1,0 +1,175 @@
+//! Who gets in, who waits, and where the computing is done.
+//!
+//! A bounded number of requests is in; the next one is told to come back, at once. Those inside wait in order
+//! for a worker: a thread of the blocking pool, as many as there are cores. This is the one place that calls
+//! `spawn_blocking`. Deliberately left out: deadlines, which end the waiting from outside (`call`).
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::config::Limits;
+
+/// When to come back: by then some of those inside are done.
+pub const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The door. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Admission {
+    places: Arc<Semaphore>,
+    workers: Arc<Semaphore>,
+    max_in_flight: usize,
+}
+
+/// As many requests are in as may be.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FullHouse;
+
+/// A place inside. Given back when it is dropped and the work done under it has ended.
+#[derive(Debug)]
+pub struct Ticket {
+    place: Arc<OwnedSemaphorePermit>,
+    workers: Arc<Semaphore>,
+}
+
+/// The work panicked.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Panicked(pub String);
+
+impl Admission {
+    /// Nobody is in yet.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            places: Arc::new(Semaphore::new(limits.max_in_flight)),
+            workers: Arc::new(Semaphore::new(limits.workers)),
+            max_in_flight: limits.max_in_flight,
+        }
+    }
+
+    /// Lets one in, or says at once that there is no place.
+    pub fn enter(&self) -> Result<Ticket, FullHouse> {
+        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| FullHouse)?;
+        Ok(Ticket { place: Arc::new(place), workers: Arc::clone(&self.workers) })
+    }
+
+    /// How many are in.
+    pub fn in_flight(&self) -> usize {
+        self.max_in_flight - self.places.available_permits()
+    }
+}
+
+impl Ticket {
+    /// Waits for a worker, in the order of asking, and runs `work` there. Returns what it made and how long
+    /// the waiting took.
+    ///
+    /// Dropping the future ends the waiting. Work that has begun goes on, and keeps place and worker until it
+    /// ends: what runs is always counted.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> (Result<T, Panicked>, Duration) {
+        let began = Instant::now();
+        let worker = Arc::clone(&self.workers).acquire_owned().await;
+        let waited = began.elapsed();
+        let place = Arc::clone(&self.place);
+        let span = tracing::Span::current();
+        let done = tokio::task::spawn_blocking(move || {
+            let _held = (worker, place);
+            span.in_scope(|| catch_unwind(AssertUnwindSafe(work)))
+        });
+        let result = match done.await {
+            Ok(Ok(made)) => Ok(made),
+            Ok(Err(panic)) => Err(Panicked(words(panic.as_ref()))),
+            // The pool is gone: the process ends.
+            Err(error) => Err(Panicked(error.to_string())),
+        };
+        (result, waited)
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no words").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::mpsc;
+
+    use super::*;
+
+    fn admission(max_in_flight: usize, workers: usize) -> Admission {
+        Admission::new(Limits { max_in_flight, workers })
+    }
+
+    #[tokio::test]
+    async fn a_full_house_is_overloaded_until_somebody_leaves() {
+        let admission = admission(64, 2);
+        let mut inside: Vec<_> = (0..64).map(|_| admission.enter().unwrap()).collect();
+        assert_eq!(admission.enter().unwrap_err(), FullHouse);
+        assert_eq!(admission.in_flight(), 64);
+        inside.pop();
+        assert!(admission.enter().is_ok());
+    }
+
+    #[tokio::test]
+    async fn those_inside_are_served_in_the_order_of_asking() {
+        let admission = admission(8, 1);
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let (open, gate) = mpsc::channel::<()>();
+        let first = admission.enter().unwrap();
+        let mut waiting = vec![tokio::spawn(async move {
+            first.run(move || gate.recv().unwrap()).await.0.unwrap();
+        })];
+        tokio::task::yield_now().await;
+        for number in 0..5 {
+            let (ticket, order) = (admission.enter().unwrap(), Arc::clone(&order));
+            waiting.push(tokio::spawn(async move {
+                ticket.run(move || order.lock().unwrap().push(number)).await.0.unwrap();
+            }));
+            tokio::task::yield_now().await;
+        }
+        open.send(()).unwrap();
+        for task in waiting {
+            task.await.unwrap();
+        }
+        assert_eq!(*order.lock().unwrap(), [0, 1, 2, 3, 4]);
+    }
+
+    #[tokio::test]
+    async fn work_that_was_left_behind_keeps_its_place() {
+        let admission = admission(1, 1);
+        let ticket = admission.enter().unwrap();
+        let (open, gate) = mpsc::channel::<()>();
+        let (begun, begins) = tokio::sync::oneshot::channel();
+        let caller = tokio::spawn(async move {
+            ticket
+                .run(move || {
+                    begun.send(()).unwrap();
+                    gate.recv().unwrap();
+                })
+                .await
+        });
+        begins.await.unwrap();
+        caller.abort();
+        assert!(caller.await.unwrap_err().is_cancelled());
+        assert!(admission.enter().is_err(), "the work still runs");
+        open.send(()).unwrap();
+        while admission.enter().is_err() {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_the_requests_own() {
+        let admission = admission(1, 1);
+        let ticket = admission.enter().unwrap();
+        let (panicked, _) = ticket.run(|| -> () { panic!("planted") }).await;
+        assert_eq!(panicked, Err(Panicked("planted".into())));
+        assert_eq!(ticket.run(|| 7).await.0, Ok(7));
+    }
+}
