@@ -5,6 +5,8 @@
 pub mod catalog;
 pub mod durable;
 pub mod error;
+pub mod folder;
 pub mod lock;
+pub mod scope;
 
 pub use error::{Error, Result};
