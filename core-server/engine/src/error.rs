@@ -1,7 +1,7 @@
 //! What can go wrong while reading, said to the person who can mend it.
 
-use std::io;
 use std::path::PathBuf;
+use std::{fmt, io};
 
 use crate::collection::CollectionName;
 
@@ -114,6 +114,13 @@ pub enum Error {
         /// What the runtime said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+impl Error {
+    /// The file at `path` is not what it should be: `what` says in which way.
+    pub fn damaged(path: impl Into<PathBuf>, what: impl fmt::Display) -> Self {
+        Self::Damaged { path: path.into(), what: what.to_string() }
+    }
 }
 
 /// What keeps a collection from being asked in a mode.

@@ -2,14 +2,149 @@
 //!
 //! `docs/GENERATION.md` describes every byte of it. Deliberately left out: how one is written (`ingest`).
 
+pub mod current;
 pub mod files;
 pub mod manifest;
+mod seal;
 
 use std::fmt;
+use std::fs::File;
 use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
+
+use self::current::Current;
+use self::files::FileTable;
+use self::manifest::Manifest;
+use crate::error::{Error, Result};
+use crate::id::DocumentId;
+
+/// The folder of all generations within a collection's.
+pub const FOLDER: &str = "generations";
+
+/// The folder of the lexical index within a generation's.
+pub const LEXICAL_FOLDER: &str = "lexical";
+
+/// The folder of the vector segments within a generation's.
+pub const VECTORS_FOLDER: &str = "vectors";
+
+/// The folder of the extractors' output within a generation's.
+pub const TEXTS_FOLDER: &str = "texts";
+
+/// The list of skipped files within a generation's folder.
+pub const SKIPPED_FILE: &str = "skipped.jsonl";
+
+/// One generation, open for reading. Whoever holds it can read all of it, also once its folder is gone.
+#[derive(Debug)]
+pub struct Generation {
+    folder: PathBuf,
+    manifest: Manifest,
+    files: FileTable,
+}
+
+impl Generation {
+    /// Opens the generation in `folder`, checking the manifest and that every sealed file is there with its length.
+    /// What the files hold is checked by [`check_seal`](Self::check_seal) alone.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let (manifest, _) = Manifest::read(folder)?;
+        Self::open_read(folder, manifest)
+    }
+
+    /// Opens the generation that `current` names in the collection's folder, which must hold the very manifest that
+    /// `current` was written for.
+    pub fn open_current(collection: &Path, current: &Current) -> Result<Self> {
+        let folder = collection.join(FOLDER).join(current.generation.folder());
+        let (manifest, hash) = Manifest::read(&folder)?;
+        if hash != current.manifest_sha256 || manifest.generation != current.generation {
+            return Err(Error::damaged(
+                folder.join(manifest::FILE_NAME),
+                "it is not the one that CURRENT names",
+            ));
+        }
+        Self::open_read(&folder, manifest)
+    }
+
+    fn open_read(folder: &Path, manifest: Manifest) -> Result<Self> {
+        seal::check_lengths(folder, &manifest)?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            files: FileTable::open(folder, &manifest.file_segments)?,
+            manifest,
+        })
+    }
+
+    /// Reads and hashes every file of it: [`Error::Damaged`] names the first that is not what was sealed.
+    pub fn check_seal(&self) -> Result<()> {
+        seal::check_hashes(&self.folder, &self.manifest)
+    }
+
+    /// Its number.
+    pub fn id(&self) -> GenerationId {
+        self.manifest.generation
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What it is.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Which files it holds.
+    pub fn files(&self) -> &FileTable {
+        &self.files
+    }
+
+    /// What the extractor made of `document`; `None` where the document was indexed as it is stored.
+    pub fn extracted_text(&self, document: DocumentId) -> Result<Option<Vec<u8>>> {
+        let name = text_file(document);
+        if self.manifest.sealed(&name).is_none() {
+            return Ok(None);
+        }
+        let path = self.folder.join(name);
+        std::fs::read(&path).map(Some).map_err(|source| Error::ReadFile { path, source })
+    }
+}
+
+/// Where the extractor's output for `document` lies, relative to the generation's folder.
+pub fn text_file(document: DocumentId) -> String {
+    format!("{TEXTS_FOLDER}/{document}.txt")
+}
+
+/// The generations in a collection's folder, ascending, whether they open or not. None where there is no folder.
+pub fn list(collection: &Path) -> Result<Vec<GenerationId>> {
+    let path = collection.join(FOLDER);
+    let entries = match std::fs::read_dir(&path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(Error::ReadFile { path, source }),
+    };
+    let mut ids = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|source| Error::ReadFile { path: path.clone(), source })?;
+        ids.extend(entry.file_name().to_str().and_then(|name| name.parse::<GenerationId>().ok()));
+    }
+    ids.sort_unstable();
+    Ok(ids)
+}
+
+/// Maps a sealed file for reading.
+pub fn map_sealed(path: &Path) -> Result<Mmap> {
+    let failed = |source| Error::ReadFile { path: path.to_owned(), source };
+    let file = File::open(path).map_err(failed)?;
+    #[expect(
+        unsafe_code,
+        reason = "a sealed file is never written again: it is replaced or unlinked as a whole"
+    )]
+    // SAFETY: see the reason above; whoever changes files of the index by other means breaks every promise of it.
+    unsafe { Mmap::map(&file) }.map_err(failed)
+}
 
 /// A generation's number, counted from 1 within its collection; never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,13 +1,16 @@
 //! `manifest.json`: what a generation is, and the seal over every file of it.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::GenerationId;
+use super::{GenerationId, files};
 use crate::collection::CollectionName;
+use crate::error::{Error, Result};
 use crate::id::Sha256;
 
 /// The version of the format that this program writes and reads.
@@ -15,6 +18,9 @@ pub const SCHEMA_VERSION: u32 = 1;
 
 /// The file's name within a generation.
 pub const FILE_NAME: &str = "manifest.json";
+
+/// A manifest grows with the number of extracted documents only; this is a million of them.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// What a generation is. Written last, so that a folder without one is no generation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,6 +122,71 @@ impl ModelIdentity {
     }
 }
 
+impl Manifest {
+    /// Reads the manifest of the generation in `folder`, and the hash of its bytes.
+    ///
+    /// The version is looked at before anything else, so that a manifest of another format is
+    /// [`Error::SchemaVersion`] whatever else it holds. Names that could lead out of the folder, doubled names and
+    /// segments that the seal does not cover are [`Error::Damaged`].
+    pub fn read(folder: &Path) -> Result<(Self, Sha256)> {
+        let path = folder.join(FILE_NAME);
+        let mut bytes = Vec::new();
+        File::open(&path)
+            .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+            .map_err(|source| Error::ReadFile { path: path.clone(), source })?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(Error::damaged(path, "it is larger than any manifest"));
+        }
+        let Version { schema_version } =
+            serde_json::from_slice(&bytes).map_err(|error| Error::damaged(&path, error))?;
+        if schema_version != SCHEMA_VERSION {
+            return Err(Error::SchemaVersion { path, found: schema_version, supported: SCHEMA_VERSION });
+        }
+        let manifest: Self = serde_json::from_slice(&bytes).map_err(|error| Error::damaged(&path, error))?;
+        match manifest.fault() {
+            Some(fault) => Err(Error::damaged(path, fault)),
+            None => Ok((manifest, Sha256::of(&bytes))),
+        }
+    }
+
+    /// What the seal says of the file at `path`, relative to the generation's folder.
+    pub fn sealed(&self, path: &str) -> Option<&SealedFile> {
+        self.files.iter().find(|file| file.path == path)
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        let mut names = BTreeSet::new();
+        for file in &self.files {
+            if !is_plain(&file.path) || file.path == FILE_NAME {
+                return Some("it names a file that cannot be the generation's");
+            }
+            if !names.insert(file.path.as_str()) {
+                return Some("it names a file twice");
+            }
+        }
+        let covered =
+            |name: &String| is_plain(name) && names.contains(format!("{}/{name}", files::FOLDER).as_str());
+        if !self.file_segments.iter().all(covered) {
+            return Some("it names a segment of the file table that is not sealed");
+        }
+        if !self.scope.root.is_absolute() {
+            return Some("its root is not absolute");
+        }
+        None
+    }
+}
+
+/// Whether `path` is names joined by `/`, none of which is empty, `.` or `..`.
+fn is_plain(path: &str) -> bool {
+    !path.contains('\0') && path.split('/').all(|name| !matches!(name, "" | "." | ".."))
+}
+
+/// The one field that every format has.
+#[derive(Deserialize)]
+struct Version {
+    schema_version: u32,
+}
+
 /// One file of a generation, as it was when the generation was sealed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SealedFile {
@@ -125,4 +196,74 @@ pub struct SealedFile {
     pub bytes: u64,
     /// Its hash.
     pub sha256: Sha256,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn manifest() -> serde_json::Value {
+        let hash = Sha256::of(b"");
+        serde_json::json!({
+            "schema_version": SCHEMA_VERSION, "written_by": "test 0", "collection": "c", "generation": 1,
+            "parent": null, "published_at": "2026-01-01T00:00:00Z",
+            "scope": {"root": "/r", "label": null, "paths": ["."], "include": [], "exclude": [], "max_file_bytes": 1},
+            "chunker": "x/1", "analyzer": "y/1", "model": null, "vectors": false, "documents": 0, "chunks": 0,
+            "tokens": {}, "skipped": {}, "ignored": {}, "file_segments": ["0.jsonl"],
+            "files": [{"path": "files/0.jsonl", "bytes": 0, "sha256": hash}],
+        })
+    }
+
+    fn read(manifest: &serde_json::Value) -> Result<(Manifest, Sha256)> {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join(FILE_NAME), manifest.to_string()).expect("written");
+        Manifest::read(folder.path())
+    }
+
+    #[test]
+    fn a_sound_one_opens() {
+        let (read, hash) = read(&manifest()).expect("sound");
+        assert_eq!(hash, Sha256::of(manifest().to_string().as_bytes()));
+        assert!(read.sealed("files/0.jsonl").is_some());
+    }
+
+    #[test]
+    fn another_format_is_named_whatever_else_it_holds() {
+        for found in [0, 2, u32::MAX] {
+            let error = read(&serde_json::json!({"schema_version": found})).expect_err("refused");
+            assert!(
+                matches!(error, Error::SchemaVersion { found: version, supported: SCHEMA_VERSION, .. } if version == found)
+            );
+        }
+    }
+
+    #[test]
+    fn hostile_ones_are_damaged() {
+        let hash = Sha256::of(b"");
+        let file = |path: &str| serde_json::json!({"path": path, "bytes": 0, "sha256": hash});
+        for (field, value) in [
+            ("schema_version", serde_json::json!(-1)),
+            ("schema_version", serde_json::json!("1")),
+            ("collection", serde_json::json!("../c")),
+            ("generation", serde_json::json!(0)),
+            ("documents", serde_json::json!(1u64 << 40)),
+            ("chunks", serde_json::json!(-1)),
+            ("published_at", serde_json::json!("soon")),
+            ("file_segments", serde_json::json!(["1.jsonl"])),
+            ("file_segments", serde_json::json!(["../0.jsonl"])),
+            ("files", serde_json::json!([file("files/0.jsonl"), file("../../etc/passwd")])),
+            ("files", serde_json::json!([file("files/0.jsonl"), file("/etc/passwd")])),
+            ("files", serde_json::json!([file("files/0.jsonl"), file("manifest.json")])),
+            ("files", serde_json::json!([file("files/0.jsonl"), file("files/0.jsonl")])),
+            ("files", serde_json::json!([file("files/0.jsonl"), file("")])),
+            (
+                "scope",
+                serde_json::json!({"root": "r", "label": null, "paths": [], "include": [], "exclude": [], "max_file_bytes": 1}),
+            ),
+        ] {
+            let mut manifest = manifest();
+            manifest[field] = value.clone();
+            assert!(matches!(read(&manifest), Err(Error::Damaged { .. })), "{field}: {value}");
+        }
+    }
 }
