@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::Result;
+use crate::index::Index;
 use crate::query::{
     Caller, CollectionSummary, FetchChunk, FetchedChunk, IndexStatus, Notice, Search, SearchAnswer,
 };
@@ -34,18 +35,29 @@ pub struct SourceRoot {
 #[derive(Debug)]
 pub struct Engine {
     config: Config,
+    index: Index,
 }
 
 impl Engine {
     /// Opens what there is. Models are loaded by a thread of their own; nothing here waits for them.
     pub fn open(config: Config) -> Result<Self> {
-        Ok(Self { config })
+        Ok(Self { index: Index::open(config.index_dir.clone())?, config })
     }
 
     /// Looks for newly published generations and collections that came or went. Called a few times a second;
     /// costs one small read per collection while nothing changed.
     pub fn refresh(&self) -> Result<()> {
-        todo!("{:?}", self.config)
+        self.index.refresh()
+    }
+
+    /// Where it reads from.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The collections there are.
+    pub fn index(&self) -> &Index {
+        &self.index
     }
 
     /// Ranks passages and checks each against its source.

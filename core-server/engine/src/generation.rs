@@ -50,6 +50,9 @@ impl Generation {
     /// What the files hold is checked by [`check_seal`](Self::check_seal) alone.
     pub fn open(folder: &Path) -> Result<Self> {
         let (manifest, _) = Manifest::read(folder)?;
+        if folder.file_name() != Some(manifest.generation.folder().as_ref()) {
+            return Err(Error::damaged(folder, "it is the folder of another generation"));
+        }
         Self::open_read(folder, manifest)
     }
 
@@ -160,6 +163,7 @@ impl GenerationId {
     }
 
     /// The one after this.
+    #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }

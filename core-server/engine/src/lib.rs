@@ -10,6 +10,7 @@ pub mod error;
 pub mod footnote;
 pub mod generation;
 pub mod id;
+pub mod index;
 pub mod lines;
 pub mod model;
 pub mod query;
