@@ -53,6 +53,15 @@ pub enum Error {
         /// The identity found in the model store.
         found: String,
     },
+    /// The model is not in the model store.
+    #[error("the model {name} is not installed")]
+    ModelNotInstalled {
+        /// The model's name.
+        name: String,
+    },
+    /// The library that runs models is not in the model store.
+    #[error("the runtime that models need is not installed")]
+    RuntimeNotInstalled,
     /// The model is still being loaded.
     #[error("the model is still being loaded")]
     WarmingUp,

@@ -5,6 +5,7 @@
 
 pub mod citation;
 pub mod collection;
+pub mod dense;
 pub mod engine;
 pub mod error;
 pub mod footnote;

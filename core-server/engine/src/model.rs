@@ -1,11 +1,30 @@
 //! Embedding models: a store of descriptors on disk, and one text in, one vector out.
 //!
+//! A model is a folder `NAME/` in the store with a descriptor, `model.toml`, and the files that it names; the
+//! runtime's shared library lies beside them in `runtime/`. What is loaded is identified by the hashes of the
+//! bytes that were really read, never by what a file was once said to be.
+//!
 //! Deliberately left out: fetching models (`ingest`). Nothing here reaches a network.
+
+pub mod descriptor;
+mod hashing;
+mod models;
+mod onnx;
+mod runtime;
+mod store;
+mod tokenizer;
+
+pub use descriptor::{Descriptor, Kind, Pooling};
+pub use models::{Availability, Models};
+pub use store::{Loaded, Store, is_model_name};
 
 use crate::error::Result;
 use crate::generation::manifest::ModelIdentity;
 
 /// Turns a text into a vector of length 1. Two kinds exist: an ONNX model, and the hashing one of tests.
+///
+/// The same text gives the same vector, bit for bit, whatever was embedded before it and by whichever thread:
+/// each text is one run of its own.
 pub trait Embed: Send + Sync {
     /// What makes its vectors comparable.
     fn identity(&self) -> &ModelIdentity;
@@ -24,4 +43,22 @@ pub struct Embedding {
     pub vector: Vec<f32>,
     /// Whether the text's end was beyond the model's window.
     pub truncated: bool,
+}
+
+/// Scales `vector` to length 1. A vector without a direction becomes the first axis, so that every text has a
+/// place.
+fn normalize(vector: &mut [f32]) {
+    let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
+    if length.is_finite() && length > 0.0 {
+        for x in vector.iter_mut() {
+            #[expect(clippy::cast_possible_truncation, reason = "a component of a unit vector fits f32")]
+            let scaled = (f64::from(*x) / length) as f32;
+            *x = scaled;
+        }
+    } else {
+        vector.fill(0.0);
+        if let Some(first) = vector.first_mut() {
+            *first = 1.0;
+        }
+    }
 }

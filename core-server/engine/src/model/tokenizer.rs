@@ -1,0 +1,53 @@
+//! A `tokenizer.json` with our own limits: cut at the model's window, never padded.
+
+use tokenizers::{Tokenizer, TruncationDirection, TruncationParams, TruncationStrategy};
+
+use crate::error::{Error, Result};
+
+/// Turns a text into the numbers that a model reads.
+pub(super) struct TextTokenizer {
+    model: String,
+    tokenizer: Tokenizer,
+}
+
+/// A text as the model reads it.
+pub(super) struct Tokens {
+    pub(super) ids: Vec<i64>,
+    pub(super) mask: Vec<i64>,
+    pub(super) types: Vec<i64>,
+    /// Whether the text went on beyond the window.
+    pub(super) truncated: bool,
+}
+
+impl TextTokenizer {
+    pub(super) fn new(model: &str, json: &[u8], max_tokens: u32) -> Result<Self> {
+        let failed = |source| Error::Model { name: model.to_owned(), doing: "reading its tokenizer", source };
+        let mut tokenizer = Tokenizer::from_bytes(json).map_err(failed)?;
+        // The packaged files carry both: truncation at 128 would cut nearly every chunk, padding to 128 would make
+        // every short query cost 128 tokens.
+        tokenizer.with_padding(None);
+        let window = TruncationParams {
+            max_length: max_tokens as usize,
+            stride: 0,
+            strategy: TruncationStrategy::LongestFirst,
+            direction: TruncationDirection::Right,
+        };
+        tokenizer.with_truncation(Some(window)).map_err(failed)?;
+        Ok(Self { model: model.to_owned(), tokenizer })
+    }
+
+    pub(super) fn encode(&self, text: &str) -> Result<Tokens> {
+        let encoding = self.tokenizer.encode_fast(text, true).map_err(|source| Error::Model {
+            name: self.model.clone(),
+            doing: "tokenizing",
+            source,
+        })?;
+        let wide = |numbers: &[u32]| numbers.iter().map(|number| i64::from(*number)).collect();
+        Ok(Tokens {
+            ids: wide(encoding.get_ids()),
+            mask: wide(encoding.get_attention_mask()),
+            types: wide(encoding.get_type_ids()),
+            truncated: !encoding.get_overflowing().is_empty(),
+        })
+    }
+}
