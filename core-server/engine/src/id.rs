@@ -39,6 +39,11 @@ impl Sha256 {
 pub struct DocumentId([u8; 16]);
 
 impl DocumentId {
+    /// Wraps an id that was stored elsewhere.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
     /// The id of the document at `source`, the path relative to the collection's root, with `/`.
     pub fn of_source(source: &str) -> Self {
         Self(first_half(Hasher::new().chain_update(b"document\0").chain_update(source)))
@@ -56,6 +61,11 @@ impl DocumentId {
 pub struct ChunkId([u8; 16]);
 
 impl ChunkId {
+    /// Wraps an id that was stored elsewhere.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
     /// The id of the `occurrence`-th chunk (from 0, in document order) of `document` whose bytes hash to `text`.
     pub fn of_text(document: DocumentId, text: Sha256, occurrence: u32) -> Self {
         Self(first_half(

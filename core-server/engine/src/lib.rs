@@ -3,6 +3,7 @@
 //! Everything here is synchronous and only reads. Deliberately left out: whatever writes an index (the
 //! `ingest` crate), sockets and runtimes (`core-server`), and the words of the contract (`proto`).
 
+pub mod analysis;
 pub mod citation;
 pub mod collection;
 pub mod dense;
@@ -12,6 +13,7 @@ pub mod footnote;
 pub mod generation;
 pub mod id;
 pub mod index;
+pub mod lexical;
 pub mod lines;
 pub mod model;
 pub mod query;

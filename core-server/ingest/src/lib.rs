@@ -6,6 +6,7 @@ pub mod catalog;
 pub mod durable;
 pub mod error;
 pub mod folder;
+pub mod lexical_writer;
 pub mod lock;
 pub mod scope;
 

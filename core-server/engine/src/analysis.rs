@@ -1,0 +1,191 @@
+//! From text to terms, in the same way for documents and for queries.
+//!
+//! Text is normalised (NFKC, case folded), cut into words, and each word gives a stem and its exact form.
+//! Identifiers give their parts and the whole. Scripts without spaces give overlapping pairs (Han, Hiragana,
+//! Katakana, Hangul) or triples (Thai, Lao, Khmer, Myanmar) of characters. There is no syntax: nothing in a text
+//! is an operator, and every text has terms or none.
+//!
+//! Deliberately left out: offsets (nothing is highlighted by term), languages other than English for stems, and
+//! the weights of the kinds of terms (`lexical/query.rs`).
+
+mod character;
+mod english;
+mod fold;
+mod identifier;
+
+use character::Class;
+
+/// The analyzer's name and version: with the chunks, all that a lexical index hangs on. It changes whenever any
+/// text gives other terms than before.
+pub const ANALYZER: &str = "words/1";
+
+/// What a term stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// A word's stem, accents folded; or some characters of a script without spaces.
+    Stem,
+    /// The stem of a word so common that it says nothing beside others.
+    Stop,
+    /// A word as written, but for case.
+    Exact,
+    /// An identifier of several parts as written, but for case; or a character that stands alone in a script
+    /// without spaces.
+    Whole,
+}
+
+/// Calls `sink` with each term of `text`, in order, repetitions included. Takes time in proportion to the text,
+/// whatever is in it; no term is longer than 64 characters.
+pub fn analyze(text: &str, mut sink: impl FnMut(Kind, &str)) {
+    let text = fold::normalized(text);
+    let mut rest: &str = &text;
+    while let Some(first) = rest.chars().next() {
+        let class = Class::of(first);
+        let end = rest.find(|c| !class.goes_on_with(Class::of(c))).unwrap_or(rest.len());
+        let (run, behind) = rest.split_at(end);
+        match class {
+            Class::Separator | Class::Joiner => {}
+            Class::Word => identifier::terms(run, &mut sink),
+            Class::Ideograph => grams::<2>(run, &mut sink),
+            Class::Unspaced => grams::<3>(run, &mut sink),
+        }
+        rest = behind;
+    }
+}
+
+/// Overlapping sequences of `N` characters; a shorter run is one term. Single characters are kept beside them, so
+/// that a query of one character finds those within runs.
+fn grams<const N: usize>(run: &str, sink: &mut impl FnMut(Kind, &str)) {
+    let starts: Vec<usize> = run.char_indices().map(|(start, _)| start).chain([run.len()]).collect();
+    let characters = starts.len() - 1;
+    if characters <= N {
+        sink(Kind::Stem, run);
+    } else {
+        for window in starts.windows(N + 1) {
+            sink(Kind::Stem, &run[window[0]..window[N]]);
+        }
+    }
+    if N == 2 {
+        let kind = if characters == 1 { Kind::Whole } else { Kind::Exact };
+        for window in starts.windows(2) {
+            sink(kind, &run[window[0]..window[1]]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(text: &str, wanted: &[Kind]) -> Vec<String> {
+        let mut terms = Vec::new();
+        analyze(text, |kind, term| {
+            if wanted.contains(&kind) {
+                terms.push(term.to_owned());
+            }
+        });
+        terms
+    }
+
+    fn stems(text: &str) -> Vec<String> {
+        terms(text, &[Kind::Stem, Kind::Stop])
+    }
+
+    #[test]
+    fn words_give_stems() {
+        for (text, expected) in [
+            ("The cats are running.", vec!["the", "cat", "are", "run"]),
+            ("", vec![]),
+            (" \t\r\n…!?", vec![]),
+            ("don't stop o'clock the dog's", vec!["don", "stop", "o", "clock", "the", "dog"]),
+            ("naïve Résumé ÅNGSTRÖM straße", vec!["naiv", "resum", "angstrom", "strass"]),
+            ("1,000 genomes, 3.14 and v1.0.21", vec!["1000", "genom", "3.14", "and", "v1.0.21", "1.0.21"]),
+            ("U.S.A. e.g.", vec!["usa", "eg"]),
+            ("ﬁle ＦＵＬＬ ①", vec!["file", "full", "1"]),
+        ] {
+            assert_eq!(stems(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn composed_and_decomposed_text_give_the_same_terms() {
+        let kinds = [Kind::Stem, Kind::Stop, Kind::Exact, Kind::Whole];
+        assert_eq!(
+            terms("caf\u{e9} r\u{e9}sum\u{e9}", &kinds),
+            terms("cafe\u{301} re\u{301}sume\u{301}", &kinds)
+        );
+        assert_eq!(
+            terms("가나다", &kinds),
+            terms("\u{1100}\u{1161}\u{1102}\u{1161}\u{1103}\u{1161}", &kinds)
+        );
+    }
+
+    #[test]
+    fn identifiers_give_parts_and_the_whole() {
+        for (text, parts, wholes) in [
+            ("parseConfigFile()", vec!["pars", "config", "file", "parseconfigfil"], vec!["parseconfigfile"]),
+            ("snake_case", vec!["snake", "case"], vec!["snake_case"]),
+            ("ERR_CONN_7781", vec!["err", "conn", "7781"], vec!["err_conn_7781"]),
+            ("foo::bar", vec!["foo", "bar"], vec!["foo::bar"]),
+            ("1.0.21", vec!["1.0.21"], vec![]),
+            ("C++ and C# or F#.", vec!["c", "and", "c", "or", "f"], vec!["c++", "c#", "f#"]),
+            ("05-0087-009149-0", vec!["05", "0087", "009149", "0"], vec!["05-0087-009149-0"]),
+            ("real-time", vec!["real", "time"], vec!["real-time"]),
+            (
+                "HTTPServer mRNA iPhone",
+                vec!["http", "server", "httpserv", "mrna", "iphon"],
+                vec!["httpserver"],
+            ),
+            ("config.parse_file", vec!["config", "pars", "file"], vec!["config.parse_file", "parse_file"]),
+            ("https://a.example/x?y=1", vec!["http", "a", "exampl", "x", "y", "1"], vec!["a.example/x"]),
+        ] {
+            assert_eq!(stems(text), parts, "{text}");
+            assert_eq!(terms(text, &[Kind::Whole]), wholes, "{text}");
+        }
+    }
+
+    #[test]
+    fn scripts_without_spaces_give_grams() {
+        assert_eq!(stems("东京都"), ["东京", "京都"]);
+        assert_eq!(stems("水"), ["水"]);
+        assert_eq!(terms("水", &[Kind::Whole]), ["水"]);
+        assert_eq!(stems("使用API接口v2"), ["使用", "api", "接口", "v2"]);
+        assert_eq!(stems("ภาษาไทย").len(), 5);
+        assert_eq!(stems("データベース"), ["デー", "ータ", "タベ", "ベー", "ース"]);
+        assert_eq!(stems("ﾃﾞｰﾀ"), stems("データ"));
+    }
+
+    #[test]
+    fn vowel_signs_do_not_break_words() {
+        assert_eq!(stems("हिन्दी भाषा"), ["हिन्दी", "भाषा"]);
+        assert_eq!(stems("الْعَرَبِيَّة"), stems("العربية"));
+        assert_eq!(stems("می‌خواهم").len(), 1);
+    }
+
+    #[test]
+    fn common_words_are_marked() {
+        assert_eq!(terms("what is the matter", &[Kind::Stop]), ["what", "is", "the"]);
+        assert_eq!(terms("what is the matter", &[Kind::Exact]), ["matter"]);
+    }
+
+    #[test]
+    fn endless_words_are_cut() {
+        for text in ["x".repeat(50_000), "é".repeat(50_000), "aB".repeat(25_000), "a_".repeat(25_000)] {
+            analyze(&text, |_, term| assert!(term.chars().count() <= 64 && term.len() <= 256));
+        }
+        assert_eq!(stems(&"x".repeat(50_000)).len(), 1);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn terms_hold_no_white_space_and_are_never_empty(text in "\\PC*|[a-zA-Z_.:'+#,/0-9 -]*") {
+            analyze(&text, |_, term| {
+                assert!(!term.is_empty() && !term.contains(char::is_whitespace), "{term:?} of {text:?}");
+            });
+        }
+
+        #[test]
+        fn case_makes_no_stem(text in "[a-z ]{0,60}") {
+            proptest::prop_assert_eq!(stems(&text), stems(&text.to_uppercase()));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The lexical side of a generation: a tantivy index of chunks, opened without a lock and without a write.
+//!
+//! Deliberately left out: writing one (`ingest`), and vectors (`dense`), whose rows have the same numbers.
+
+pub mod directory;
+pub mod record;
+pub mod schema;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{
+    DocAddress, DocId, DocSet as _, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED,
+    TantivyDocument, TantivyError, Term,
+};
+
+use self::directory::Sealed;
+use self::record::ChunkRecord;
+use self::schema::{Ranked, fields, length_name};
+use crate::error::{Error, Result};
+use crate::id::{ChunkId, DocumentId, Sha256};
+
+/// An open lexical index. Its files are mapped, and may be unlinked while it is open.
+pub struct Lexical {
+    path: PathBuf,
+    searcher: Searcher,
+    tokens: [u64; 4],
+}
+
+/// One segment of a lexical index. Its rows are numbered from 0, and keep their numbers when some are deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its UUID, 32 hex digits: the name of its files, and of its vectors' file.
+    pub id: String,
+    /// How many rows it has.
+    pub max_doc: u32,
+    /// How many of them are alive.
+    pub alive: u32,
+}
+
+impl Lexical {
+    /// Opens the index in the folder `path` and counts the tokens of its ranked fields, which takes a
+    /// nanosecond or two per chunk.
+    pub fn open(path: &Path) -> Result<Self> {
+        let mut lexical = Self::open_counted(path, &BTreeMap::new())?;
+        for ranked in Ranked::ALL {
+            lexical.tokens[ranked as usize] =
+                count_tokens(&lexical.searcher, ranked).map_err(failed("counting tokens"))?;
+        }
+        Ok(lexical)
+    }
+
+    /// Opens the index in the folder `path`, whose [`tokens`](Self::tokens) are known: the work does not grow
+    /// with the index.
+    pub fn open_counted(path: &Path, tokens: &BTreeMap<String, u64>) -> Result<Self> {
+        let searcher = open_searcher(path).map_err(failed("opening it"))?;
+        let tokens = Ranked::ALL.map(|ranked| tokens.get(ranked.name()).copied().unwrap_or(0));
+        Ok(Self { path: path.to_owned(), searcher, tokens })
+    }
+
+    /// tantivy's view of it.
+    pub fn searcher(&self) -> &Searcher {
+        &self.searcher
+    }
+
+    /// How many chunks are alive.
+    pub fn chunks(&self) -> u64 {
+        self.searcher.num_docs()
+    }
+
+    /// The exact number of terms in each ranked field, over the chunks that are alive.
+    pub fn tokens(&self) -> BTreeMap<String, u64> {
+        Ranked::ALL.iter().map(|&ranked| (ranked.name().to_owned(), self.tokens[ranked as usize])).collect()
+    }
+
+    /// The segments, in the order of [`DocAddress::segment_ord`].
+    pub fn segments(&self) -> Vec<Segment> {
+        let segment = |reader: &SegmentReader| Segment {
+            id: reader.segment_id().uuid_string(),
+            max_doc: reader.max_doc(),
+            alive: reader.num_docs(),
+        };
+        self.searcher.segment_readers().iter().map(segment).collect()
+    }
+
+    /// The chunk in a row. Rows that were deleted still have theirs.
+    pub fn record(&self, address: DocAddress) -> Result<ChunkRecord> {
+        let document: TantivyDocument = self.searcher.doc(address).map_err(failed("reading a chunk"))?;
+        ChunkRecord::from_document(&document)
+            .map_err(|error| Error::Damaged { path: self.path.clone(), what: error.to_string() })
+    }
+
+    /// The chunk with this id, where it is alive.
+    pub fn chunk(&self, id: ChunkId) -> Result<Option<(DocAddress, ChunkRecord)>> {
+        match self.addresses(fields().chunk_id, id.as_bytes())?.first() {
+            Some(&address) => Ok(Some((address, self.record(address)?))),
+            None => Ok(None),
+        }
+    }
+
+    /// All chunks of a document, in document order; empty where it is not here.
+    pub fn chunks_of(&self, document: DocumentId) -> Result<Vec<(DocAddress, ChunkRecord)>> {
+        self.records(fields().document_id, document.as_bytes())
+    }
+
+    /// All chunks whose cited bytes have this hash, by source and place.
+    pub fn chunks_with_text(&self, text: Sha256) -> Result<Vec<(DocAddress, ChunkRecord)>> {
+        self.records(fields().text_sha256, text.as_bytes())
+    }
+
+    /// Calls `visit` with every chunk that is alive, in row order.
+    pub fn for_each_alive(&self, mut visit: impl FnMut(DocAddress, ChunkRecord) -> Result<()>) -> Result<()> {
+        for segment in 0..self.segment_count() {
+            self.for_each_row(segment, |row, alive, record| {
+                if alive { visit(DocAddress::new(segment, row), record) } else { Ok(()) }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with every row of a segment in order: its number, whether it is alive, and its chunk.
+    pub fn for_each_row(
+        &self,
+        segment: u32,
+        mut visit: impl FnMut(DocId, bool, ChunkRecord) -> Result<()>,
+    ) -> Result<()> {
+        let reader = self.searcher.segment_reader(segment);
+        for row in 0..reader.max_doc() {
+            visit(row, !reader.is_deleted(row), self.record(DocAddress::new(segment, row))?)?;
+        }
+        Ok(())
+    }
+
+    fn segment_count(&self) -> u32 {
+        u32::try_from(self.searcher.segment_readers().len()).unwrap_or(u32::MAX)
+    }
+
+    fn records(&self, field: Field, value: &[u8]) -> Result<Vec<(DocAddress, ChunkRecord)>> {
+        let mut records = self
+            .addresses(field, value)?
+            .into_iter()
+            .map(|address| Ok((address, self.record(address)?)))
+            .collect::<Result<Vec<_>>>()?;
+        records.sort_by(|(_, left), (_, right)| {
+            (&left.source, left.bytes.start).cmp(&(&right.source, right.bytes.start))
+        });
+        Ok(records)
+    }
+
+    /// The rows that are alive and have `value` in an indexed field.
+    fn addresses(&self, field: Field, value: &[u8]) -> Result<Vec<DocAddress>> {
+        let term = Term::from_field_bytes(field, value);
+        let mut addresses = Vec::new();
+        for (segment, reader) in (0..).zip(self.searcher.segment_readers()) {
+            rows(reader, &term, |row| addresses.push(DocAddress::new(segment, row)))
+                .map_err(failed("looking up an id"))?;
+        }
+        Ok(addresses)
+    }
+}
+
+fn open_searcher(path: &Path) -> tantivy::Result<Searcher> {
+    let index = Index::open(Sealed::open(path)?)?;
+    if index.schema() != fields().schema {
+        return Err(TantivyError::SchemaError("the index has other fields".to_owned()));
+    }
+    let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+    Ok(reader.searcher())
+}
+
+fn count_tokens(searcher: &Searcher, ranked: Ranked) -> tantivy::Result<u64> {
+    let mut tokens = 0;
+    for reader in searcher.segment_readers() {
+        let lengths = reader.fast_fields().u64(&length_name(ranked))?;
+        tokens += reader.doc_ids_alive().filter_map(|row| lengths.first(row)).sum::<u64>();
+    }
+    Ok(tokens)
+}
+
+fn rows(reader: &SegmentReader, term: &Term, mut visit: impl FnMut(DocId)) -> tantivy::Result<()> {
+    let inverted_index = reader.inverted_index(term.field())?;
+    if let Some(mut postings) = inverted_index.read_postings(term, IndexRecordOption::Basic)? {
+        while postings.doc() != TERMINATED {
+            if !reader.is_deleted(postings.doc()) {
+                visit(postings.doc());
+            }
+            postings.advance();
+        }
+    }
+    Ok(())
+}
+
+/// Says what failed to the person who can mend it.
+pub fn failed(doing: &'static str) -> impl FnOnce(TantivyError) -> Error {
+    move |source| Error::Lexical { doing, source }
+}
+
+impl std::fmt::Debug for Lexical {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lexical").field("path", &self.path).finish_non_exhaustive()
+    }
+}
