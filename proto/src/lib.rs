@@ -1,8 +1,23 @@
 //! The contract: what more than one process must agree on.
+//!
+//! Messages, client and server ([`v1`]), the table of operations ([`OPERATIONS`]) and the table of failures
+//! ([`Code`]), default places and settings, the client. What one process owns alone does not stand here, and
+//! nothing of ours is depended on.
 
+pub mod code;
 pub mod config_file;
 pub mod duration;
+pub mod failure;
+pub mod field;
+pub mod json;
 pub mod metadata;
+pub mod operations;
 pub mod places;
 pub mod settings;
 pub mod telemetry;
+pub mod v1;
+
+pub use code::{Code, Exit};
+pub use failure::{Audience, Failure};
+pub use field::{Field, Violation};
+pub use operations::{OPERATIONS, Operation};

@@ -1,0 +1,284 @@
+//! The one table of failures: what each is called, and how every surface says it.
+//!
+//! Which failure something is, is decided by who sees it; the words for a caller and what to do now stand here.
+//! They never name a path, a source, a library or a cause: the log has those under the request's id.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tonic::Code as GrpcCode;
+
+/// A failure as every surface names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Code {
+    /// A value is refused; the failure names its field.
+    InvalidArgument,
+    /// No collection has that name.
+    CollectionNotFound,
+    /// No generation of the collection knows that passage.
+    ChunkNotFound,
+    /// The collection cannot be asked in that mode.
+    ModeUnavailable,
+    /// The installed model is not the one that the collection was embedded with.
+    ModelMismatch,
+    /// The caller may not ask this daemon.
+    PermissionDenied,
+    /// As many requests are being served as may be.
+    Overloaded,
+    /// A request or an answer is over the size limit.
+    TooLarge,
+    /// The model is still being loaded.
+    WarmingUp,
+    /// The daemon cannot be reached.
+    CoreUnavailable,
+    /// There was no answer within the time given.
+    DeadlineExceeded,
+    /// The index is damaged, or written in a format that this version does not read.
+    IndexDamaged,
+    /// A fault of ours.
+    Internal,
+}
+
+/// How one failure is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// Which failure.
+    pub code: Code,
+    /// Its word, on every surface.
+    pub word: &'static str,
+    /// Its gRPC status.
+    pub grpc: GrpcCode,
+    /// Its HTTP status.
+    pub http: u16,
+    /// The exit code of a command that ends with it.
+    pub exit: u8,
+    /// When to ask again, where that is worth while.
+    pub retry_after: Option<Duration>,
+    /// What happened, where nobody knows better.
+    pub message: &'static str,
+    /// What to do now, for one who sits at this host.
+    pub local: &'static str,
+    /// What to do now, for one who does not.
+    pub remote: &'static str,
+}
+
+/// The failures, a row for each code and in the order of [`Code`].
+pub const FAILURES: &[Row] = &[
+    Row {
+        code: Code::InvalidArgument,
+        word: "invalid_argument",
+        grpc: GrpcCode::InvalidArgument,
+        http: 400,
+        exit: 2,
+        retry_after: None,
+        message: "a value is not accepted",
+        local: "change it and ask again",
+        remote: "change it and ask again",
+    },
+    Row {
+        code: Code::CollectionNotFound,
+        word: "collection_not_found",
+        grpc: GrpcCode::NotFound,
+        http: 404,
+        exit: 3,
+        retry_after: None,
+        message: "no collection has that name",
+        local: "see the names with `footnote collections`",
+        remote: "list the collections and ask one of those",
+    },
+    Row {
+        code: Code::ChunkNotFound,
+        word: "chunk_not_found",
+        grpc: GrpcCode::NotFound,
+        http: 404,
+        exit: 3,
+        retry_after: None,
+        message: "the collection does not know this passage, and did not in its kept generations",
+        local: "search again, and use an id or a footnote of that answer",
+        remote: "search again, and use an id or a footnote of that answer",
+    },
+    Row {
+        code: Code::ModeUnavailable,
+        word: "mode_unavailable",
+        grpc: GrpcCode::FailedPrecondition,
+        http: 409,
+        exit: 5,
+        retry_after: None,
+        message: "the collection cannot be asked in this mode",
+        local: "leave the mode out, or see with `footnote status` what is missing",
+        remote: "leave the mode out, or ask with `bm25`",
+    },
+    Row {
+        code: Code::ModelMismatch,
+        word: "model_mismatch",
+        grpc: GrpcCode::FailedPrecondition,
+        http: 409,
+        exit: 5,
+        retry_after: None,
+        message: "the installed model is not the one that the collection was embedded with",
+        local: "ask with `bm25`, or embed again with `footnote ingest --model NAME`",
+        remote: "ask with `bm25`, and tell whoever runs this service",
+    },
+    Row {
+        code: Code::PermissionDenied,
+        word: "permission_denied",
+        grpc: GrpcCode::PermissionDenied,
+        http: 403,
+        exit: 6,
+        retry_after: None,
+        message: "this daemon does not answer to this user",
+        local: "ask whoever started it to admit you (`--socket-group`, `--allow-uid`)",
+        remote: "ask whoever runs this service for access",
+    },
+    Row {
+        code: Code::Overloaded,
+        word: "overloaded",
+        grpc: GrpcCode::ResourceExhausted,
+        http: 429,
+        exit: 4,
+        retry_after: Some(Duration::from_secs(1)),
+        message: "as many requests are being served as may be",
+        local: "wait a moment and ask again",
+        remote: "wait a moment and ask again",
+    },
+    Row {
+        code: Code::TooLarge,
+        word: "too_large",
+        grpc: GrpcCode::ResourceExhausted,
+        http: 413,
+        exit: 2,
+        retry_after: None,
+        message: "the message is over the size limit",
+        local: "ask for less at once",
+        remote: "ask for less at once",
+    },
+    Row {
+        code: Code::WarmingUp,
+        word: "warming_up",
+        grpc: GrpcCode::Unavailable,
+        http: 503,
+        exit: 4,
+        retry_after: Some(Duration::from_secs(2)),
+        message: "the model is still being loaded",
+        local: "wait a moment and ask again, or ask with `bm25`, which needs no model",
+        remote: "wait a moment and ask again, or ask with `bm25`, which needs no model",
+    },
+    Row {
+        code: Code::CoreUnavailable,
+        word: "core_unavailable",
+        grpc: GrpcCode::Unavailable,
+        http: 503,
+        exit: 4,
+        retry_after: Some(Duration::from_secs(1)),
+        message: "the daemon cannot be reached",
+        local: "start it with `footnote up`",
+        remote: "ask again shortly, or tell whoever runs this service",
+    },
+    Row {
+        code: Code::DeadlineExceeded,
+        word: "deadline_exceeded",
+        grpc: GrpcCode::DeadlineExceeded,
+        http: 504,
+        exit: 4,
+        retry_after: None,
+        message: "there was no answer within the time given",
+        local: "ask again with more time",
+        remote: "ask again with more time",
+    },
+    Row {
+        code: Code::IndexDamaged,
+        word: "index_damaged",
+        grpc: GrpcCode::DataLoss,
+        http: 500,
+        exit: 7,
+        retry_after: None,
+        message: "the collection's index is damaged",
+        local: "go back with `footnote rollback`, or ingest again with `footnote ingest`",
+        remote: "tell whoever runs this service",
+    },
+    Row {
+        code: Code::Internal,
+        word: "internal",
+        grpc: GrpcCode::Internal,
+        http: 500,
+        exit: 1,
+        retry_after: None,
+        message: "something went wrong that is not your fault",
+        local: "see what the daemon says of this request with `footnote logs`",
+        remote: "tell whoever runs this service, and name the request's id",
+    },
+];
+
+impl Code {
+    /// How it is said.
+    pub fn row(self) -> &'static Row {
+        &FAILURES[self as usize]
+    }
+
+    /// Its word, on every surface.
+    pub fn word(self) -> &'static str {
+        self.row().word
+    }
+
+    /// The code of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        FAILURES.iter().find(|row| row.word == word).map(|row| row.code)
+    }
+}
+
+/// How a command of ours ends that did what it could and has something to say about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Ingest skipped files that should have been indexed.
+    IngestPartial = 8,
+    /// `verify` found citations that are neither verified nor relocated.
+    CitationsChanged = 9,
+    /// Another ingest writes this collection.
+    IngestRuns = 10,
+    /// Nothing was found, and `--fail-if-none` was given.
+    NothingFound = 11,
+    /// Interrupted from the keyboard.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+impl From<Code> for ExitCode {
+    fn from(code: Code) -> Self {
+        Self::from(code.row().exit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_finds_its_own_row() {
+        for (index, row) in FAILURES.iter().enumerate() {
+            assert_eq!(row.code as usize, index, "{}", row.word);
+            assert_eq!(Code::from_word(row.word), Some(row.code));
+        }
+    }
+
+    #[test]
+    fn a_remote_caller_is_told_no_shell_command() {
+        for row in FAILURES {
+            assert!(!row.remote.contains("`footnote ") && !row.remote.contains("--"), "{}", row.word);
+        }
+    }
+
+    #[test]
+    fn words_are_sentences_without_an_end() {
+        for row in FAILURES {
+            for words in [row.message, row.local, row.remote] {
+                assert!(!words.is_empty() && !words.ends_with('.'), "{}: {words}", row.word);
+            }
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! A request's field: what it accepts, and the words in which everything else is refused.
+//!
+//! The same rows make checks, schemas, command line and reference, so that every surface refuses the same values
+//! with the same words. Reading JSON is [`json`](crate::json)'s.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::json::Word;
+
+/// One field of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    /// Its name, snake case.
+    pub name: &'static str,
+    /// What it means, for the caller.
+    pub description: &'static str,
+    /// What it accepts.
+    pub kind: Kind,
+    /// Whether a request without it is refused.
+    pub required: bool,
+    /// What its absence means, as JSON; `None` where the description says it.
+    pub default: Option<&'static str>,
+    /// The group of fields of which exactly one must be present.
+    pub one_of: Option<&'static str>,
+}
+
+/// What a field accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Text without the character NUL. Lengths count Unicode scalar values.
+    Text {
+        /// The least length.
+        min_length: u32,
+        /// The greatest length; `None` where the form bounds it.
+        max_length: Option<u32>,
+        /// Whether some character must not be white space.
+        not_blank: bool,
+        /// The form it must have.
+        form: Option<Form>,
+    },
+    /// A whole number.
+    Number {
+        /// The least.
+        minimum: u32,
+        /// The greatest.
+        maximum: u32,
+    },
+    /// True or false.
+    Switch,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// A form that text can be held to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A collection's name.
+    Collection,
+    /// An id: 32 lower-case hex digits.
+    Id,
+    /// A footnote: the Markdown link, or its `footnote:` address alone.
+    Footnote,
+}
+
+/// A value that is refused: which field, and what it accepts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Violation {
+    /// The field's name; empty where the request as a whole is meant.
+    pub field: String,
+    /// What is accepted, naming the field.
+    pub message: String,
+}
+
+impl Field {
+    /// What it accepts, as the end of «must be …».
+    pub fn accepts(&self) -> impl fmt::Display {
+        Accepts(self.kind)
+    }
+
+    /// Refuses a value.
+    pub fn refused(&self) -> Violation {
+        Violation {
+            field: self.name.to_owned(),
+            message: format!("`{}` must be {}", self.name, self.accepts()),
+        }
+    }
+
+    /// Checks text; absent text passes.
+    pub fn check_text(&self, text: Option<&str>) -> Result<(), Violation> {
+        let (Kind::Text { min_length, max_length, not_blank, form }, Some(text)) = (self.kind, text) else {
+            return Ok(());
+        };
+        if text.contains('\0') {
+            let message = format!("`{}` must not contain the character NUL", self.name);
+            return Err(Violation { field: self.name.to_owned(), message });
+        }
+        let length = text.chars().count();
+        let is_long_enough = length >= min_length as usize;
+        let is_short_enough = max_length.is_none_or(|bound| length <= bound as usize);
+        let says_something = !not_blank || text.chars().any(|character| !character.is_whitespace());
+        let has_form = form.is_none_or(|form| form.matches(text));
+        if is_long_enough && is_short_enough && says_something && has_form {
+            Ok(())
+        } else {
+            Err(self.refused())
+        }
+    }
+
+    /// Checks a number; an absent one passes.
+    pub fn check_number(&self, number: Option<u32>) -> Result<(), Violation> {
+        let (Kind::Number { minimum, maximum }, Some(number)) = (self.kind, number) else { return Ok(()) };
+        if (minimum..=maximum).contains(&number) { Ok(()) } else { Err(self.refused()) }
+    }
+
+    /// Checks an enum's number as it came over the wire; an absent one passes, `UNSPECIFIED` does not.
+    pub fn check_word<W: Word>(&self, number: Option<i32>) -> Result<(), Violation> {
+        match number {
+            Some(number) if W::from_number(number).is_none() => Err(self.refused()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads what was typed or stood in a URL as this field's JSON: digits as a number, `true` and `false` as a
+    /// switch, all else as text. Bounds are checked later.
+    pub fn parse(&self, text: &str) -> Result<Value, Violation> {
+        match self.kind {
+            Kind::Text { .. } | Kind::Word(_) => Ok(Value::from(text)),
+            Kind::Number { .. } => text.parse::<u32>().map(Value::from).map_err(|_| self.refused()),
+            Kind::Switch => text.parse::<bool>().map(Value::from).map_err(|_| self.refused()),
+        }
+    }
+}
+
+struct Accepts(Kind);
+
+impl fmt::Display for Accepts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Kind::Text { form: Some(form), .. } => f.write_str(form.words()),
+            Kind::Text { min_length, max_length, not_blank, form: None } => {
+                match (min_length, max_length) {
+                    (0, None) => f.write_str("text")?,
+                    (least, None) => write!(f, "text of at least {least} characters")?,
+                    (least, Some(most)) => write!(f, "text of {least} to {most} characters")?,
+                }
+                f.write_str(if not_blank { ", not only white space" } else { "" })
+            }
+            Kind::Number { minimum, maximum } => write!(f, "a whole number from {minimum} to {maximum}"),
+            Kind::Switch => f.write_str("true or false"),
+            Kind::Word(words) => {
+                f.write_str("one of ")?;
+                for (index, word) in words.iter().enumerate() {
+                    write!(f, "{}`{word}`", if index == 0 { "" } else { ", " })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Form {
+    /// What has this form, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Collection => {
+                "a collection's name: 1 to 64 of A-Z a-z 0-9 . _ - and begins with a letter or digit"
+            }
+            Self::Id => "an id: 32 lower-case hex digits",
+            Self::Footnote => {
+                "a footnote as an answer gave it, `[…](footnote:COLLECTION/SOURCE#L1-L2;9f3c2a1b)`, \
+                 or its `footnote:` address alone"
+            }
+        }
+    }
+
+    /// Whether `text` has this form.
+    pub fn matches(self, text: &str) -> bool {
+        match self {
+            Self::Collection => is_collection(text),
+            Self::Id => text.len() == 32 && text.bytes().all(is_lower_hex),
+            Self::Footnote => is_footnote(text),
+        }
+    }
+}
+
+fn is_collection(text: &str) -> bool {
+    let begins_well = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let goes_on_well =
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
+    begins_well && goes_on_well && text.len() <= 64
+}
+
+fn is_footnote(text: &str) -> bool {
+    let address = match text.strip_prefix('[') {
+        Some(link) => link.rsplit_once("](").and_then(|(_, address)| address.strip_suffix(')')),
+        None => Some(text),
+    };
+    address.and_then(|address| address.strip_prefix("footnote:")).is_some_and(is_address)
+}
+
+/// `COLLECTION/SOURCE#L1-L2;9f3c2a1b`, or `#L1` for a single line. How a source escapes its characters is for the
+/// one who reads it.
+fn is_address(address: &str) -> bool {
+    let Some((place, tail)) = address.rsplit_once('#') else { return false };
+    let Some((collection, source)) = place.split_once('/') else { return false };
+    let Some((lines, hash)) = tail.split_once(';') else { return false };
+    let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+    is_collection(collection)
+        && !source.is_empty()
+        && is_line(first)
+        && is_line(last)
+        && hash.len() == 8
+        && hash.bytes().all(is_lower_hex)
+}
+
+fn is_line(text: &str) -> bool {
+    text.strip_prefix('L').is_some_and(|digits| {
+        digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u32>().is_ok_and(|line| line > 0)
+    })
+}
+
+fn is_lower_hex(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
+}
+
+/// Refuses a request in which none or more than one of these fields is present. The first is the one named.
+pub fn exactly_one(fields: &[(&'static str, bool)]) -> Result<(), Violation> {
+    if fields.iter().filter(|(_, is_present)| *is_present).count() == 1 {
+        return Ok(());
+    }
+    let names: Vec<_> = fields.iter().map(|(name, _)| format!("`{name}`")).collect();
+    Err(Violation {
+        field: fields.first().map(|(name, _)| (*name).to_owned()).unwrap_or_default(),
+        message: format!("exactly one of {} must be present", names.join(" and ")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v1::{FetchChunkRequest, ListCollectionsRequest, Mode, SearchRequest};
+
+    fn search(query: &str) -> SearchRequest {
+        SearchRequest { query: query.to_owned(), ..SearchRequest::default() }
+    }
+
+    fn refusal(result: Result<(), Violation>) -> String {
+        result.expect_err("refused").message
+    }
+
+    #[test]
+    fn text_is_counted_in_scalar_values() {
+        assert_eq!(search(&"é".repeat(4096)).validate(), Ok(()));
+        assert_eq!(
+            refusal(search(&"e".repeat(4097)).validate()),
+            "`query` must be text of 1 to 4096 characters, not only white space"
+        );
+    }
+
+    #[test]
+    fn absent_empty_and_blank_queries_are_refused_in_the_same_words() {
+        let words = refusal(SearchRequest::default().validate());
+        for query in ["", " ", "\n\t\u{3000}"] {
+            assert_eq!(refusal(search(query).validate()), words);
+        }
+    }
+
+    #[test]
+    fn nul_is_refused_by_name() {
+        assert_eq!(refusal(search("a\0b").validate()), "`query` must not contain the character NUL");
+    }
+
+    #[test]
+    fn present_but_empty_is_checked_like_any_value() {
+        let request = SearchRequest { collection: Some(String::new()), ..search("x") };
+        assert!(refusal(request.validate()).starts_with("`collection` must be a collection's name"));
+        let request = ListCollectionsRequest { page_token: Some(String::new()), ..Default::default() };
+        assert_eq!(refusal(request.validate()), "`page_token` must be text of 1 to 256 characters");
+    }
+
+    #[test]
+    fn numbers_keep_to_their_bounds() {
+        for (top_k, is_fine) in [(0, false), (1, true), (50, true), (51, false), (u32::MAX, false)] {
+            let request = SearchRequest { top_k: Some(top_k), ..search("x") };
+            assert_eq!(request.validate().is_ok(), is_fine, "{top_k}");
+        }
+    }
+
+    #[test]
+    fn unspecified_and_unknown_words_are_refused() {
+        for mode in [0, 99, -1] {
+            let request = SearchRequest { mode: Some(mode), ..search("x") };
+            assert_eq!(refusal(request.validate()), "`mode` must be one of `hybrid`, `bm25`, `dense`");
+        }
+        assert_eq!(SearchRequest { mode: Some(Mode::Dense.into()), ..search("x") }.validate(), Ok(()));
+    }
+
+    #[test]
+    fn exactly_one_name_of_a_passage_is_asked_for() {
+        let id = Some("0123456789abcdef0123456789abcdef".to_owned());
+        let footnote = Some("footnote:docs/a.md#L1-L2;9f3c2a1b".to_owned());
+        let words = "exactly one of `chunk_id` and `footnote` must be present";
+        let request = |chunk_id: &Option<String>, footnote: &Option<String>| FetchChunkRequest {
+            chunk_id: chunk_id.clone(),
+            footnote: footnote.clone(),
+            ..Default::default()
+        };
+        assert_eq!(refusal(request(&None, &None).validate()), words);
+        assert_eq!(refusal(request(&id, &footnote).validate()), words);
+        assert_eq!(request(&id, &None).validate(), Ok(()));
+        assert_eq!(request(&None, &footnote).validate(), Ok(()));
+    }
+
+    #[test]
+    fn ids_are_32_lower_case_hex_digits() {
+        for (text, is_id) in [
+            ("0123456789abcdef0123456789abcdef", true),
+            ("0123456789ABCDEF0123456789abcdef", false),
+            ("0123456789abcdef0123456789abcde", false),
+            ("", false),
+        ] {
+            assert_eq!(Form::Id.matches(text), is_id, "{text}");
+        }
+    }
+
+    #[test]
+    fn footnotes_are_links_or_addresses() {
+        for (text, is_footnote) in [
+            ("[runbook.md:10-14](footnote:ops/runbook.md#L10-L14;9f3c2a1b)", true),
+            ("footnote:ops/runbook.md#L10-L14;9f3c2a1b", true),
+            ("footnote:ops/a/b%20c.md#L10;9f3c2a1b", true),
+            ("[a](b](footnote:ops/a.md#L1-L1;9f3c2a1b)", true),
+            ("footnote:ops/a#b.md#L1-L1;9f3c2a1b", true),
+            ("[runbook.md:10-14](footnote:ops/runbook.md#L10-L14;9f3c2a1b", false),
+            ("ops/runbook.md#L10-L14;9f3c2a1b", false),
+            ("footnote:runbook.md#L10-L14;9f3c2a1b", false),
+            ("footnote:/runbook.md#L10-L14;9f3c2a1b", false),
+            ("footnote:ops/#L10-L14;9f3c2a1b", false),
+            ("footnote:ops/a.md#L0-L14;9f3c2a1b", false),
+            ("footnote:ops/a.md#L+1-L14;9f3c2a1b", false),
+            ("footnote:ops/a.md#L1-L14;9F3C2A1B", false),
+            ("footnote:ops/a.md#L1-L14", false),
+            ("https://example.com/", false),
+        ] {
+            assert_eq!(Form::Footnote.matches(text), is_footnote, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_typed_is_read_by_kind() {
+        let field = |name| SearchRequest::FIELDS.iter().find(|field| field.name == name).expect("known");
+        assert_eq!(field("top_k").parse("7"), Ok(Value::from(7)));
+        assert_eq!(field("verify").parse("false"), Ok(Value::from(false)));
+        assert_eq!(field("query").parse("7"), Ok(Value::from("7")));
+        for (name, text) in [("top_k", "7.5"), ("top_k", "-1"), ("verify", "yes")] {
+            assert!(field(name).parse(text).is_err(), "{name}={text}");
+        }
+    }
+}
