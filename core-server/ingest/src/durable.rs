@@ -19,13 +19,16 @@ pub const SEALED_MODE: u32 = 0o400;
 
 /// Creates `path` where it is not there yet, and makes the entry durable. The folder above must be there.
 pub fn create_folder(path: &Path) -> Result<()> {
+    if make_folder(path)? { path.parent().map_or(Ok(()), sync_folder) } else { Ok(()) }
+}
+
+/// Creates `path`, not yet durably; says whether it was not there before.
+pub fn make_folder(path: &Path) -> Result<bool> {
     match fs::create_dir(path) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => return Ok(()),
-        Err(source) => return Err(Error::File { doing: "create the folder", path: path.to_owned(), source }),
+        Ok(()) => chmod(path, FOLDER_MODE).map(|()| true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(false),
+        Err(source) => Err(Error::File { doing: "create the folder", path: path.to_owned(), source }),
     }
-    chmod(path, FOLDER_MODE)?;
-    path.parent().map_or(Ok(()), sync_folder)
 }
 
 /// Creates `path` and whatever is missing above it.

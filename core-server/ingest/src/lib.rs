@@ -8,6 +8,7 @@ pub mod error;
 pub mod folder;
 pub mod lexical_writer;
 pub mod lock;
+pub mod publish;
 pub mod scope;
 
 pub use error::{Error, Result};
