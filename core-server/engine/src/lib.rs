@@ -9,6 +9,7 @@ pub mod collection;
 pub mod dense;
 pub mod engine;
 pub mod error;
+pub mod extract;
 pub mod footnote;
 pub mod generation;
 pub mod id;
@@ -17,6 +18,7 @@ pub mod lexical;
 pub mod lines;
 pub mod model;
 pub mod query;
+pub mod source;
 pub mod stop;
 
 pub use engine::{Config, Engine, SourceRoot};
