@@ -171,6 +171,14 @@ pub enum Error {
     /// The person said no, or could not be asked.
     #[error("nothing was removed: {0}")]
     Declined(&'static str),
+    /// A vector file was given what it cannot hold.
+    #[error("{} cannot be written: {what}", path.display())]
+    Vectors {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        what: String,
+    },
     /// The lexical index could not be written.
     #[error("the lexical index could not be written while {doing}")]
     Lexical {
@@ -227,6 +235,7 @@ impl Error {
             | Self::DiskFull { .. }
             | Self::RootGone { .. }
             | Self::Declined(_)
+            | Self::Vectors { .. }
             | Self::Lexical { .. } => 1,
         }
     }

@@ -10,5 +10,6 @@ pub mod lexical_writer;
 pub mod lock;
 pub mod publish;
 pub mod scope;
+pub mod vector_writer;
 
 pub use error::{Error, Result};

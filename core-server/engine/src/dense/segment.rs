@@ -16,8 +16,11 @@ pub const MAGIC: [u8; 8] = *b"FNVECTOR";
 /// The version of the format that this program writes and reads.
 pub const VERSION: u32 = 1;
 
-/// The header's length, and what every row and every part is aligned to: a cache line.
+/// What every row and every part is aligned to: a cache line.
 pub const ALIGNMENT: u64 = 64;
+
+/// The header's length: one such line.
+pub const HEADER_BYTES: usize = 64;
 
 /// Where everything lies in a file of so many rows and dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +58,8 @@ impl Layout {
     }
 
     /// The file's first 64 bytes.
-    pub fn header(&self) -> [u8; ALIGNMENT as usize] {
-        let mut header = [0; ALIGNMENT as usize];
+    pub fn header(&self) -> [u8; HEADER_BYTES] {
+        let mut header = [0; HEADER_BYTES];
         let mut at = 0;
         let mut put = |bytes: &[u8]| {
             header[at..at + bytes.len()].copy_from_slice(bytes);
@@ -72,7 +75,7 @@ impl Layout {
     }
 
     /// Reads a header back; says what is wrong with it otherwise.
-    fn of_header(header: &[u8; ALIGNMENT as usize]) -> Result<Self, String> {
+    fn of_header(header: &[u8; HEADER_BYTES]) -> Result<Self, String> {
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| header[at + i]));
         if header[..8] != MAGIC {
             return Err("it does not begin as a vector file".to_owned());
@@ -174,7 +177,10 @@ impl VectorSegment {
 
 impl fmt::Debug for VectorSegment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VectorSegment").field("path", &self.path).field("layout", &self.layout).finish()
+        f.debug_struct("VectorSegment")
+            .field("path", &self.path)
+            .field("layout", &self.layout)
+            .finish_non_exhaustive()
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) fn library(dir: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(dir.join(FOLDER)).ok()?;
     let is_library = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        name.starts_with("libonnxruntime.") && (name.contains(".so") || name.ends_with(".dylib"))
+        name.starts_with("libonnxruntime.") && (name.contains(".so") || name.contains(".dylib"))
     };
     entries.flatten().map(|entry| entry.path()).filter(is_library).max()
 }
