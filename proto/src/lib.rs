@@ -4,16 +4,21 @@
 //! ([`Code`]), default places and settings, the client. What one process owns alone does not stand here, and
 //! nothing of ours is depended on.
 
+pub mod access;
 pub mod code;
 pub mod config_file;
 pub mod duration;
 pub mod failure;
 pub mod field;
+pub mod health;
 pub mod json;
+pub mod line;
 pub mod metadata;
 pub mod operations;
 pub mod places;
 pub mod settings;
+pub mod starter;
+pub mod stopper;
 pub mod telemetry;
 pub mod v1;
 
