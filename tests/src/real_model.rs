@@ -1,0 +1,34 @@
+//! The model store with the default model, installed once and shared by every test that ranks for real.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::programs::{program, workspace};
+
+/// A store that holds the runtime and the default model: `FOOTNOTE_TEST_MODEL_DIR`, or one beside the build.
+/// Installed on first use, by the command that a person would use.
+///
+/// # Panics
+/// Where the model cannot be installed.
+#[expect(clippy::expect_used, reason = "a test that cannot set up has failed")]
+pub fn store() -> PathBuf {
+    static STORE: OnceLock<PathBuf> = OnceLock::new();
+    STORE
+        .get_or_init(|| {
+            let store = std::env::var_os("FOOTNOTE_TEST_MODEL_DIR")
+                .map_or_else(|| workspace().join("target/test-models"), PathBuf::from);
+            fs::create_dir_all(&store).expect("a folder for the models");
+            let lock = File::create(store.join(".test-lock")).expect("a lock");
+            lock.lock().expect("the lock");
+            let status = Command::new(program("footnote-index"))
+                .args(["model", "install", "--model-dir"])
+                .arg(&store)
+                .status()
+                .expect("footnote-index starts");
+            assert!(status.success(), "the default model cannot be installed");
+            store
+        })
+        .clone()
+}

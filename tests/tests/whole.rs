@@ -1,0 +1,14 @@
+//! What is true of the whole: real files, real processes, the real socket.
+
+mod whole {
+    mod bad_input;
+    mod concurrency;
+    mod crash;
+    mod disk_full;
+    mod hostile_queries;
+    mod ids;
+    mod life;
+    mod read_only;
+    mod real_model;
+    mod slices;
+}
