@@ -3,9 +3,12 @@
 //! Deliberately left out: answering questions (`engine`) and serving them (`core-server`, which never links this).
 
 pub mod catalog;
+pub mod chunk;
 pub mod durable;
 pub mod error;
 pub mod folder;
+pub mod front_matter;
+pub mod kind;
 pub mod lexical_writer;
 pub mod lock;
 pub mod publish;

@@ -1,0 +1,186 @@
+//! The one measure that chunks are sized by: a fixed estimate of how many tokens a BERT-like model makes of a text, from
+//! words and characters alone.
+//!
+//! It errs upwards where text is dense (hashes, base64, minified code, scripts that such a vocabulary spells letter by
+//! letter), since what is cut off at a model's window is never found. How near it comes to the default model's tokenizer
+//! is written down, with figures, in `docs/decisions/0005-chunking.md`.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Letters of a word that cost one token together; each further [`LETTERS_MORE`] cost another.
+const LETTERS_AT_ONCE: u32 = 7;
+const LETTERS_MORE: u32 = 3;
+
+/// Digits that cost one token together.
+const DIGITS: u32 = 2;
+
+/// Characters no model sees (blanks, combining marks) of which this many cost one token, so that no chunk is endless.
+const IDLE: u32 = 32;
+
+/// How many tokens `text` is taken to have.
+pub(super) fn measure(text: &str) -> u32 {
+    let mut measure = Measure::default();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at].is_ascii() {
+            measure.ascii(bytes[at]);
+            at += 1;
+        } else if let Some(character) = text[at..].chars().next() {
+            measure.wide(character);
+            at += character.len_utf8();
+        }
+    }
+    measure.total()
+}
+
+/// The beginning of `text` that `longest` tokens hold, with an ellipsis where something is left out; cut between words
+/// where it has any.
+pub(super) fn beginning(text: &str, longest: u32) -> String {
+    if measure(text) <= longest {
+        return text.to_owned();
+    }
+    let mut kept = 0;
+    let mut total = 0;
+    for (at, word) in text.split_word_bound_indices() {
+        let cost = measure(word);
+        if total + cost > longest {
+            if kept == 0 {
+                kept = word.grapheme_indices(true).nth(longest as usize).map_or(word.len(), |(at, _)| at);
+            }
+            break;
+        }
+        total += cost;
+        kept = at + word.len();
+    }
+    format!("{}…", text[..kept].trim_end())
+}
+
+/// What the next character continues.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Run {
+    #[default]
+    None,
+    Lower,
+    Upper,
+    Digits,
+}
+
+#[derive(Default)]
+struct Measure {
+    tokens: u32,
+    idle: u32,
+    run: Run,
+    /// Length of the run so far.
+    length: u32,
+}
+
+impl Measure {
+    fn ascii(&mut self, byte: u8) {
+        match byte {
+            b'a'..=b'z' => self.letter(Run::Lower),
+            b'A'..=b'Z' => self.letter(Run::Upper),
+            b'0'..=b'9' => self.digit(),
+            b' ' | b'\t' | b'\n' | b'\r' | 0..=0x1f | 0x7f => self.blank(),
+            _ => self.single(),
+        }
+    }
+
+    fn wide(&mut self, character: char) {
+        match character {
+            // Hangul is taken apart into its two or three letters.
+            '\u{ac00}'..='\u{d7a3}' => {
+                self.single();
+                self.tokens += 1;
+            }
+            '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}' => self.idle += 1,
+            _ if character.is_whitespace() => self.blank(),
+            // Latin with diacritics: the same word without them.
+            '\u{c0}'..='\u{24f}' => {
+                self.letter(if character.is_uppercase() { Run::Upper } else { Run::Lower })
+            }
+            _ => self.single(),
+        }
+    }
+
+    /// A letter goes on with its word, but not a capital after a small one: `fileName` is two words.
+    fn letter(&mut self, run: Run) {
+        let goes_on = match (self.run, run) {
+            (Run::Lower, Run::Lower) | (Run::Upper, Run::Upper) => true,
+            (Run::Upper, _) => self.length == 1,
+            _ => false,
+        };
+        if goes_on {
+            self.length += 1;
+            let more = self.length > LETTERS_AT_ONCE && (self.length - LETTERS_AT_ONCE) % LETTERS_MORE == 1;
+            self.tokens += u32::from(more);
+        } else {
+            self.tokens += 1;
+            self.length = 1;
+        }
+        self.run = run;
+    }
+
+    fn digit(&mut self) {
+        if self.run == Run::Digits && self.length % DIGITS != 0 {
+            self.length += 1;
+        } else {
+            self.tokens += 1;
+            self.length = 1;
+        }
+        self.run = Run::Digits;
+    }
+
+    fn single(&mut self) {
+        self.tokens += 1;
+        self.run = Run::None;
+    }
+
+    fn blank(&mut self) {
+        self.idle += 1;
+        self.run = Run::None;
+    }
+
+    fn total(&self) -> u32 {
+        // A single blank between words is not idle: only what exceeds them counts.
+        self.tokens + self.idle.saturating_sub(self.tokens) / IDLE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_characters_are_counted() {
+        for (text, tokens) in [
+            ("", 0),
+            ("   \n", 0),
+            ("one two, three.", 5),
+            ("fileName", 2),
+            ("HTTPServer", 2),
+            ("2024-12-31", 6),
+            ("internationalization", 6),
+            ("数据库。", 4),
+            ("naïve", 1),
+            ("nai\u{308}ve", 1),
+            ("한국", 4),
+        ] {
+            assert_eq!(measure(text), tokens, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn dense_text_costs_by_its_characters() {
+        assert!(measure("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08") >= 32);
+        assert!(measure(&"x".repeat(3_000)) >= 900);
+        assert!(measure(&" ".repeat(32_000)) >= 900);
+    }
+
+    #[test]
+    fn a_beginning_ends_between_words() {
+        assert_eq!(beginning("a short one", 8), "a short one");
+        assert_eq!(beginning("one two three four", 2), "one two…");
+        assert_eq!(beginning(&"x".repeat(100), 3), "xxx…");
+    }
+}
