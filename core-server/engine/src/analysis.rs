@@ -132,7 +132,7 @@ mod tests {
             ("real-time", vec!["real", "time"], vec!["real-time"]),
             (
                 "HTTPServer mRNA iPhone",
-                vec!["http", "server", "httpserv", "mrna", "iphon"],
+                vec!["http", "server", "httpserver", "mrna", "iphon"],
                 vec!["httpserver"],
             ),
             ("config.parse_file", vec!["config", "pars", "file"], vec!["config.parse_file", "parse_file"]),

@@ -3,8 +3,14 @@
 //! Deliberately left out: writing one (`ingest`), and vectors (`dense`), whose rows have the same numbers.
 
 pub mod directory;
+pub mod query;
 pub mod record;
 pub mod schema;
+mod statistics;
+mod top_k;
+
+pub use query::WordQuery;
+pub use top_k::Candidate;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,6 +24,7 @@ use tantivy::{
 use self::directory::Sealed;
 use self::record::ChunkRecord;
 use self::schema::{Ranked, fields, length_name};
+use self::statistics::{Lengths, dead_rows};
 use crate::error::{Error, Result};
 use crate::id::{ChunkId, DocumentId, Sha256};
 
@@ -26,6 +33,10 @@ pub struct Lexical {
     path: PathBuf,
     searcher: Searcher,
     tokens: [u64; 4],
+    /// By ranked field, from `tokens`.
+    lengths: [Lengths; 4],
+    /// By segment, the rows that are deleted.
+    dead: Vec<Vec<DocId>>,
 }
 
 /// One segment of a lexical index. Its rows are numbered from 0, and keep their numbers when some are deleted.
@@ -43,20 +54,26 @@ impl Lexical {
     /// Opens the index in the folder `path` and counts the tokens of its ranked fields, which takes a
     /// nanosecond or two per chunk.
     pub fn open(path: &Path) -> Result<Self> {
-        let mut lexical = Self::open_counted(path, &BTreeMap::new())?;
+        let searcher = open_searcher(path).map_err(failed("opening it"))?;
+        let mut tokens = [0; 4];
         for ranked in Ranked::ALL {
-            lexical.tokens[ranked as usize] =
-                count_tokens(&lexical.searcher, ranked).map_err(failed("counting tokens"))?;
+            tokens[ranked as usize] = count_tokens(&searcher, ranked).map_err(failed("counting tokens"))?;
         }
-        Ok(lexical)
+        Ok(Self::with_tokens(path, searcher, tokens))
     }
 
     /// Opens the index in the folder `path`, whose [`tokens`](Self::tokens) are known: the work does not grow
-    /// with the index.
+    /// with the index, but for rows that are deleted.
     pub fn open_counted(path: &Path, tokens: &BTreeMap<String, u64>) -> Result<Self> {
         let searcher = open_searcher(path).map_err(failed("opening it"))?;
         let tokens = Ranked::ALL.map(|ranked| tokens.get(ranked.name()).copied().unwrap_or(0));
-        Ok(Self { path: path.to_owned(), searcher, tokens })
+        Ok(Self::with_tokens(path, searcher, tokens))
+    }
+
+    fn with_tokens(path: &Path, searcher: Searcher, tokens: [u64; 4]) -> Self {
+        let lengths = tokens.map(|tokens| Lengths::new(searcher.num_docs(), tokens));
+        let dead = searcher.segment_readers().iter().map(dead_rows).collect();
+        Self { path: path.to_owned(), searcher, tokens, lengths, dead }
     }
 
     /// tantivy's view of it.

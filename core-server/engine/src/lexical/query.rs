@@ -1,0 +1,109 @@
+//! A query's terms and what each weighs, made by hand: a text never reaches a query parser.
+//!
+//! Repeated terms weigh as often as they are said, which long questions need. Words that say nothing beside others
+//! count only where the query has no others.
+
+use std::collections::BTreeMap;
+
+use super::schema::Ranked;
+use crate::analysis::{self, Kind};
+
+/// What a text asks for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WordQuery {
+    /// Distinct terms, by field and text.
+    pub terms: Vec<QueryTerm>,
+}
+
+/// A term to look for in one field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryTerm {
+    /// Where.
+    pub field: Ranked,
+    /// What.
+    pub text: String,
+    /// By what its BM25 score is multiplied.
+    pub weight: f32,
+}
+
+/// What a stem weighs by field, against 1 in the text itself.
+const HEADING: f32 = 0.4;
+const PATH: f32 = 0.1;
+
+/// What it adds that a word has the very form asked for. More would count every plain match twice.
+const EXACT: f32 = 0.1;
+
+/// What a whole identifier adds to its parts.
+const WHOLE: f32 = 0.6;
+
+impl WordQuery {
+    /// The terms of `text`: none where it holds no word.
+    pub fn of(text: &str) -> Self {
+        let mut said = Said::default();
+        let mut common = Said::default();
+        analysis::analyze(text, |kind, term| match kind {
+            Kind::Stem => said.everywhere(term, 1.0, Ranked::Words),
+            Kind::Whole => said.everywhere(term, WHOLE, Ranked::Exact),
+            Kind::Exact => said.once(Ranked::Exact, term, EXACT),
+            Kind::Stop => common.everywhere(term, 1.0, Ranked::Words),
+        });
+        let terms = if said.0.is_empty() { common.0 } else { said.0 };
+        let term = |((field, text), weight)| QueryTerm { field, text, weight };
+        Self { terms: terms.into_iter().map(term).collect() }
+    }
+}
+
+#[derive(Default)]
+struct Said(BTreeMap<(Ranked, String), f32>);
+
+impl Said {
+    fn everywhere(&mut self, term: &str, weight: f32, text_field: Ranked) {
+        self.once(text_field, term, weight);
+        self.once(Ranked::Heading, term, weight * HEADING);
+        self.once(Ranked::Path, term, weight * PATH);
+    }
+
+    fn once(&mut self, field: Ranked, term: &str, weight: f32) {
+        *self.0.entry((field, term.to_owned())).or_default() += weight;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<(String, f32)> {
+        let terms = WordQuery::of(text).terms.into_iter();
+        terms.filter(|term| term.field == Ranked::Words).map(|term| (term.text, term.weight)).collect()
+    }
+
+    #[test]
+    fn a_term_weighs_as_often_as_it_is_said() {
+        assert_eq!(words("cat dog cats"), [("cat".to_owned(), 2.0), ("dog".to_owned(), 1.0)]);
+    }
+
+    #[test]
+    fn common_words_count_only_alone() {
+        assert_eq!(words("the cat"), [("cat".to_owned(), 1.0)]);
+        assert_eq!(words("to be or not to be").len(), 4);
+    }
+
+    #[test]
+    fn nothing_in_a_query_is_an_operator() {
+        for (text, expected) in [
+            ("\"unbalanced", vec!["unbalanc"]),
+            ("cats AND dogs OR NOT birds", vec!["bird", "cat", "dog"]),
+            ("-x", vec!["x"]),
+            ("field:value", vec!["field", "valu"]),
+            ("a^2", vec!["2"]),
+            ("*", vec![]),
+            ("(((", vec![]),
+            ("[a TO b]", vec!["b"]),
+            ("\\", vec![]),
+            ("~~ ?? !!", vec![]),
+        ] {
+            let found: Vec<String> = words(text).into_iter().map(|(text, _)| text).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The best chunks for a query, exactly and always in the same order.
+//!
+//! Terms are taken one after the other, the one that can add most first, and what each adds to a chunk is summed up
+//! in a table of the segment. tantivy's own collector (block-max WAND) adds in the order of its cursors, so that
+//! equal chunks differ in the last bit by where they lie, and its bounds were computed with each segment's own
+//! average length, so that with the whole index's they are none: the same corpus in other segments ranked
+//! differently. `docs/decisions/0004-lexical-ranking.md` has the figures.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::TermInfo;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocAddress, DocId, Term};
+
+use super::query::{QueryTerm, WordQuery};
+use super::schema::{Ranked, TIE, fields};
+use super::statistics::{Lengths, alive_doc_freq, ceiling};
+use super::{Lexical, failed};
+use crate::error::Result;
+use crate::stop::Stop;
+
+/// A chunk that one leg of the ranking found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its row.
+    pub address: DocAddress,
+    /// The leg's score.
+    pub score: f32,
+    /// Orders equal scores, ascending: the same in every index.
+    pub tie: u64,
+}
+
+impl Candidate {
+    /// Best first.
+    pub fn order(left: &Self, right: &Self) -> Ordering {
+        right.score.total_cmp(&left.score).then(left.tie.cmp(&right.tie))
+    }
+}
+
+impl Lexical {
+    /// The best `k` chunks for `query`, best first. A chunk that has none of its terms is not among them.
+    pub fn search(&self, query: &WordQuery, k: usize, stop: &Stop) -> Result<Vec<Candidate>> {
+        if k == 0 || query.terms.is_empty() || self.chunks() == 0 {
+            return Ok(Vec::new());
+        }
+        let lists = self.lists(query).map_err(failed("looking up terms"))?;
+        let mut best = Best { k, candidates: Vec::new() };
+        for segment in 0..self.segment_count() {
+            stop.check()?;
+            SCORES.with_borrow_mut(|scores| {
+                self.search_segment(segment, &lists, scores, &mut best).map_err(failed("reading postings"))
+            })?;
+        }
+        Ok(best.into_candidates())
+    }
+
+    /// The terms that any chunk has, those that can add most first.
+    fn lists(&self, query: &WordQuery) -> tantivy::Result<Vec<List>> {
+        let mut lists = Vec::new();
+        for term in &query.terms {
+            lists.extend(self.list(term)?);
+        }
+        lists.sort_by(|left, right| {
+            right
+                .ceiling
+                .total_cmp(&left.ceiling)
+                .then_with(|| (left.field, &left.text).cmp(&(right.field, &right.text)))
+        });
+        Ok(lists)
+    }
+
+    fn list(&self, term: &QueryTerm) -> tantivy::Result<Option<List>> {
+        let field = fields().ranked[term.field as usize].terms;
+        let key = Term::from_field_text(field, &term.text);
+        let mut doc_freq = 0;
+        let mut infos = Vec::new();
+        for (reader, dead) in self.searcher.segment_readers().iter().zip(&self.dead) {
+            let index = reader.inverted_index(field)?;
+            let info = index.get_term_info(&key)?;
+            if let Some(info) = &info {
+                doc_freq += u64::from(alive_doc_freq(reader, dead, &index, info)?);
+            }
+            infos.push(info);
+        }
+        Ok((doc_freq > 0).then(|| List {
+            field: term.field,
+            text: term.text.clone(),
+            ceiling: ceiling(self.chunks(), doc_freq, term.weight),
+            infos,
+        }))
+    }
+
+    fn search_segment(
+        &self,
+        segment: u32,
+        lists: &[List],
+        scores: &mut Vec<f32>,
+        best: &mut Best,
+    ) -> tantivy::Result<()> {
+        let reader = self.searcher.segment_reader(segment);
+        scores.clear();
+        scores.resize(reader.max_doc() as usize, 0.0);
+        let mut touched = false;
+        for list in lists {
+            let Some(info) = &list.infos[segment as usize] else { continue };
+            let field = fields().ranked[list.field as usize].terms;
+            let lengths = reader.get_fieldnorms_reader(field)?;
+            let index = reader.inverted_index(field)?;
+            let postings = index.read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
+            add(list.ceiling, postings, &lengths, &self.lengths[list.field as usize], scores);
+            touched = true;
+        }
+        if touched {
+            let ties = reader.fast_fields().u64(TIE)?;
+            let tie = |row| ties.first(row).unwrap_or(u64::MAX);
+            let alive = |row| !reader.is_deleted(row);
+            best.take(segment, scores, alive, tie);
+        }
+        Ok(())
+    }
+
+    /// What orders the chunk in this row among others with its score.
+    pub fn tie(&self, address: DocAddress) -> Result<u64> {
+        let reader = self.searcher.segment_reader(address.segment_ord);
+        let ties = reader.fast_fields().u64(TIE).map_err(failed("reading the order of ties"))?;
+        Ok(ties.first(address.doc_id).unwrap_or(u64::MAX))
+    }
+}
+
+thread_local! {
+    /// A score per row of the segment at hand, kept for the thread's next query: 4 bytes a chunk.
+    static SCORES: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A term and where its postings lie in each segment.
+struct List {
+    field: Ranked,
+    text: String,
+    ceiling: f32,
+    infos: Vec<Option<TermInfo>>,
+}
+
+/// Adds what a term is worth to each row that has it.
+fn add(
+    ceiling: f32,
+    mut postings: tantivy::postings::BlockSegmentPostings,
+    norms: &FieldNormReader,
+    lengths: &Lengths,
+    scores: &mut [f32],
+) {
+    while postings.block_len() > 0 {
+        for (&row, &term_freq) in postings.docs().iter().zip(postings.freqs()) {
+            scores[row as usize] += ceiling * lengths.saturation(norms.fieldnorm_id(row), term_freq);
+        }
+        postings.advance();
+    }
+}
+
+/// The best `k` so far.
+struct Best {
+    k: usize,
+    candidates: Vec<Candidate>,
+}
+
+impl Best {
+    fn take(
+        &mut self,
+        segment: u32,
+        scores: &[f32],
+        alive: impl Fn(DocId) -> bool,
+        tie: impl Fn(DocId) -> u64,
+    ) {
+        let mut threshold = self.threshold();
+        for (row, &score) in (0..).zip(scores) {
+            if score < threshold || score <= 0.0 || !alive(row) {
+                continue;
+            }
+            self.candidates.push(Candidate { address: DocAddress::new(segment, row), score, tie: tie(row) });
+            if self.candidates.len() >= 2 * self.k + 64 {
+                self.cut();
+                threshold = self.threshold();
+            }
+        }
+        self.cut();
+    }
+
+    /// Below this, nothing is among the best.
+    fn threshold(&self) -> f32 {
+        if self.candidates.len() < self.k {
+            0.0
+        } else {
+            self.candidates[..self.k].iter().map(|candidate| candidate.score).fold(f32::INFINITY, f32::min)
+        }
+    }
+
+    fn cut(&mut self) {
+        if self.candidates.len() > self.k {
+            self.candidates.select_nth_unstable_by(self.k - 1, Candidate::order);
+            self.candidates.truncate(self.k);
+        }
+    }
+
+    fn into_candidates(mut self) -> Vec<Candidate> {
+        self.candidates.sort_unstable_by(Candidate::order);
+        self.candidates
+    }
+}

@@ -1,0 +1,132 @@
+//! Measures the lexical ranking: nDCG@10 and time per query on a judged collection.
+//!
+//! `cargo run --release --workspace --example rank_words -- DIR…`, each DIR with `docs/*`, `queries.jsonl` (`id`,
+//! `text`) and `qrels.tsv` (query, document, grade). A document is ranked by its best chunk.
+
+#![expect(clippy::print_stdout, reason = "a table for a person")]
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+use engine::citation::{ByteRange, LineRange, SourceClass};
+use engine::id::{ChunkId, DocumentId, Sha256};
+use engine::lexical::record::ChunkRecord;
+use engine::lexical::schema::Ranked;
+use engine::lexical::{Lexical, WordQuery};
+use engine::stop::Stop;
+use ingest::lexical_writer::LexicalWriter;
+
+fn main() -> Result<()> {
+    let factors: Vec<f32> = std::env::var("FACTORS")
+        .map(|text| text.split(',').map(|number| number.parse()).collect::<Result<_, _>>())
+        .unwrap_or_else(|_| Ok(vec![1.0; 4]))?;
+    for folder in std::env::args().skip(1) {
+        measure(Path::new(&folder), &factors)?;
+    }
+    Ok(())
+}
+
+fn measure(folder: &Path, factors: &[f32]) -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    let writer = LexicalWriter::create(scratch.path())?;
+    let begun = Instant::now();
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder.join("docs"))? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path)?;
+        bytes += text.len();
+        for record in records(&name, &text) {
+            writer.add(&record)?;
+        }
+    }
+    let committed = writer.commit_and_merge()?;
+    let building = begun.elapsed();
+    let lexical = Lexical::open(scratch.path())?;
+    let judged = judgements(folder)?;
+    let (mut sum, mut queries, mut asking) = (0.0, 0, 0.0);
+    for line in fs::read_to_string(folder.join("queries.jsonl"))?.lines() {
+        let query: serde_json::Value = serde_json::from_str(line)?;
+        let (id, text) = (query["id"].to_string(), query["text"].as_str().unwrap_or_default());
+        let Some(grades) = judged.get(id.trim_matches('"')) else { continue };
+        let asked = Instant::now();
+        let mut words = WordQuery::of(text);
+        for term in &mut words.terms {
+            term.weight *= factors[Ranked::ALL.iter().position(|field| *field == term.field).unwrap_or(0)];
+        }
+        words.terms.retain(|term| term.weight > 0.0);
+        let candidates = lexical.search(&words, 100, &Stop::never())?;
+        asking += asked.elapsed().as_secs_f64();
+        let mut documents: Vec<String> = Vec::new();
+        for candidate in candidates {
+            let source = lexical.record(candidate.address)?.source;
+            let document = source.rsplit_once('.').map_or(&*source, |(stem, _)| stem).to_owned();
+            if !documents.contains(&document) {
+                documents.push(document);
+            }
+        }
+        sum += ndcg(&documents, grades);
+        queries += 1;
+    }
+    println!(
+        "{:14} nDCG@10 {:.4} queries {queries} chunks {} built {:.2} s of {:.1} MB, {:.3} ms/query",
+        folder.file_name().unwrap_or_default().to_string_lossy(),
+        sum / f64::from(queries),
+        committed.chunks,
+        building.as_secs_f64(),
+        bytes as f64 / 1e6,
+        1e3 * asking / f64::from(queries)
+    );
+    Ok(())
+}
+
+fn records(source: &str, text: &str) -> Vec<ChunkRecord> {
+    let document_id = DocumentId::of_source(source);
+    let text_sha256 = Sha256::of(text.as_bytes());
+    vec![ChunkRecord {
+        chunk_id: ChunkId::of_text(document_id, text_sha256, 0),
+        document_id,
+        source: source.to_owned(),
+        source_class: SourceClass::Text,
+        extractor: None,
+        bytes: ByteRange { start: 0, end: u32::try_from(text.len()).unwrap_or(0) },
+        lines: LineRange { start: 1, end: 1 },
+        text_sha256,
+        text: text.to_owned(),
+        title: None,
+        heading_path: Vec::new(),
+        tags: Vec::new(),
+        date: None,
+        updated: None,
+    }]
+}
+
+type Grades = BTreeMap<String, f64>;
+
+fn judgements(folder: &Path) -> Result<HashMap<String, Grades>> {
+    let mut judged: HashMap<String, Grades> = HashMap::new();
+    for line in fs::read_to_string(folder.join("qrels.tsv"))?.lines() {
+        let mut parts = line.split('\t');
+        if let (Some(query), Some(document), Some(grade)) = (parts.next(), parts.next(), parts.next())
+            && let Ok(grade) = grade.trim().parse::<f64>()
+            && grade > 0.0
+        {
+            judged.entry(query.to_owned()).or_default().insert(document.to_owned(), grade);
+        }
+    }
+    Ok(judged)
+}
+
+fn ndcg(documents: &[String], grades: &Grades) -> f64 {
+    let gain = |grade: f64, rank: usize| grade / (rank as f64 + 2.0).log2();
+    let found = documents.iter().take(10).enumerate();
+    let found: f64 =
+        found.map(|(rank, document)| gain(grades.get(document).copied().unwrap_or(0.0), rank)).sum();
+    let mut ideal: Vec<f64> = grades.values().copied().collect();
+    ideal.sort_by(|left, right| right.total_cmp(left));
+    let ideal: f64 = ideal.iter().take(10).enumerate().map(|(rank, grade)| gain(*grade, rank)).sum();
+    if ideal > 0.0 { found / ideal } else { 0.0 }
+}
