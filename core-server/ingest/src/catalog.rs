@@ -7,13 +7,12 @@
 //! A statement costs about 14 µs whatever it does, so questions are asked in batches, with `json_each`. sqlx is
 //! asynchronous, the writer is not: a runtime of one thread is kept beside the connection.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use engine::generation::files::Fingerprint;
 use engine::id::Sha256;
-use half::f16;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, Row as _};
 use tokio::runtime::{Builder, Runtime};
@@ -32,7 +31,7 @@ const BATCH: usize = 2000;
 const MIGRATIONS: [&str; 1] = ["
     CREATE TABLE embedding (
         key    BLOB NOT NULL UNIQUE, -- SHA-256 of the text embedded and the model's identity
-        vector BLOB NOT NULL         -- f16, little-endian
+        vector BLOB NOT NULL         -- in the stored form of a vector segment: f16, little-endian
     );
     CREATE TABLE seen (
         source      TEXT PRIMARY KEY NOT NULL,
@@ -81,31 +80,50 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// The vectors known by these keys. A vector of another length than `dimensions` counts as unknown.
-    pub fn embeddings(&mut self, keys: &[Sha256], dimensions: usize) -> Result<HashMap<Sha256, Vec<f16>>> {
-        let mut found = HashMap::with_capacity(keys.len());
+    /// Which of these keys have a vector. One of another length than `dimensions` counts as unknown.
+    pub fn known(&mut self, keys: &[Sha256], dimensions: u32) -> Result<HashSet<Sha256>> {
+        let mut known = HashSet::with_capacity(keys.len());
         for batch in keys.chunks(BATCH) {
             let asked = hex_array(batch);
-            let answer = self.run("looking up embeddings", async |connection| {
+            let rows = self.run("looking up embeddings", async |connection| {
                 sqlx::query(
-                    "SELECT key, vector FROM embedding WHERE key IN (SELECT unhex(value) FROM json_each(?))",
+                    "SELECT key FROM embedding
+                     WHERE key IN (SELECT unhex(value) FROM json_each(?)) AND length(vector) = ?",
                 )
                 .bind(&asked)
+                .bind(bytes_of(dimensions))
                 .fetch_all(connection)
                 .await
             })?;
-            for row in answer.unwrap_or_default() {
-                let key = <[u8; 32]>::try_from(row.get::<&[u8], _>(0)).map(Sha256::from_bytes);
-                if let (Ok(key), Some(vector)) = (key, vector_from(row.get(1), dimensions)) {
-                    found.insert(key, vector);
-                }
-            }
+            known.extend(rows.unwrap_or_default().iter().filter_map(|row| key_from(row.get(0))));
+        }
+        Ok(known)
+    }
+
+    /// The vectors known by these keys, in their stored form. One of another length than `dimensions` counts as
+    /// unknown.
+    pub fn embeddings(&mut self, keys: &[Sha256], dimensions: u32) -> Result<HashMap<Sha256, Vec<u8>>> {
+        let mut found = HashMap::with_capacity(keys.len());
+        for batch in keys.chunks(BATCH) {
+            let asked = hex_array(batch);
+            let rows = self.run("looking up embeddings", async |connection| {
+                sqlx::query(
+                    "SELECT key, vector FROM embedding
+                     WHERE key IN (SELECT unhex(value) FROM json_each(?)) AND length(vector) = ?",
+                )
+                .bind(&asked)
+                .bind(bytes_of(dimensions))
+                .fetch_all(connection)
+                .await
+            })?;
+            let entry = |row: &sqlx::sqlite::SqliteRow| Some((key_from(row.get(0))?, row.get(1)));
+            found.extend(rows.unwrap_or_default().iter().filter_map(entry));
         }
         Ok(found)
     }
 
     /// Keeps vectors, in one transaction. A key that is there already keeps its place.
-    pub fn keep_embeddings(&mut self, embeddings: &[(Sha256, Vec<f16>)]) -> Result<()> {
+    pub fn keep_embeddings(&mut self, embeddings: &[(Sha256, Vec<u8>)]) -> Result<()> {
         for batch in embeddings.chunks(BATCH) {
             self.run("keeping embeddings", async |connection| {
                 let mut transaction = connection.begin().await?;
@@ -115,7 +133,7 @@ impl Catalog {
                          ON CONFLICT (key) DO UPDATE SET vector = excluded.vector",
                     )
                     .bind(key.as_bytes().as_slice())
-                    .bind(bytes_of(vector))
+                    .bind(vector)
                     .execute(&mut *transaction)
                     .await?;
                 }
@@ -305,14 +323,12 @@ fn json(fingerprint: &Fingerprint) -> String {
     serde_json::to_string(fingerprint).unwrap_or_default()
 }
 
-fn bytes_of(vector: &[f16]) -> Vec<u8> {
-    vector.iter().flat_map(|number| number.to_le_bytes()).collect()
+fn bytes_of(dimensions: u32) -> i64 {
+    i64::from(dimensions) * 2
 }
 
-fn vector_from(bytes: &[u8], dimensions: usize) -> Option<Vec<f16>> {
-    let (numbers, rest) = bytes.as_chunks::<2>();
-    (rest.is_empty() && numbers.len() == dimensions)
-        .then(|| numbers.iter().copied().map(f16::from_le_bytes).collect())
+fn key_from(bytes: &[u8]) -> Option<Sha256> {
+    bytes.try_into().map(Sha256::from_bytes).ok()
 }
 
 #[cfg(test)]
@@ -323,8 +339,8 @@ mod tests {
         Sha256::of(&number.to_be_bytes())
     }
 
-    fn vector(number: u32) -> Vec<f16> {
-        (0..8).map(|i| f16::from_f64(f64::from(number + i))).collect()
+    fn vector(number: u32) -> Vec<u8> {
+        (0..8u32).flat_map(|i| (u16::try_from(number + i).unwrap()).to_le_bytes()).collect()
     }
 
     fn filled(place: &Path, count: u32) -> Catalog {
@@ -343,6 +359,7 @@ mod tests {
         let found = catalog.embeddings(&keys, 8).unwrap();
         assert_eq!(found.len(), 3000);
         assert_eq!(found[&key(2999)], vector(2999));
+        assert_eq!(catalog.known(&keys, 8).unwrap(), found.into_keys().collect());
         assert!(catalog.embeddings(&keys, 9).unwrap().is_empty(), "vectors of another length are unknown");
     }
 

@@ -5,12 +5,15 @@
 pub mod catalog;
 pub mod chunk;
 pub mod durable;
+pub mod embed;
 pub mod error;
 pub mod folder;
 pub mod front_matter;
 pub mod kind;
 pub mod lexical_writer;
+pub mod interrupt;
 pub mod lock;
+pub mod progress;
 pub mod publish;
 pub mod scope;
 pub mod vector_writer;

@@ -12,6 +12,7 @@ use super::hashing::HashingEmbedder;
 use super::onnx::OnnxEmbedder;
 use super::{Embed, runtime};
 use crate::error::{Error, Result};
+use crate::generation::manifest::ModelIdentity;
 use crate::id::Sha256;
 
 /// A model in memory, ready to be asked by many threads.
@@ -93,6 +94,16 @@ impl Store {
             }
             (Kind::Hashing | Kind::Onnx, _, _) => Ok(Arc::new(HashingEmbedder::new(name, &descriptor))),
         }
+    }
+
+    /// What makes the vectors of `name` comparable, told from its descriptor without reading the model; `None` where
+    /// it is not installed.
+    pub fn identity(&self, name: &str) -> Result<Option<ModelIdentity>> {
+        let Some(descriptor) = self.descriptor(name)? else { return Ok(None) };
+        Ok(Some(match (&descriptor.weights, &descriptor.tokenizer) {
+            (Some(weights), Some(tokenizer)) => descriptor.identity(name, weights.sha256, tokenizer.sha256),
+            _ => HashingEmbedder::new(name, &descriptor).identity().clone(),
+        }))
     }
 
     /// Whether the runtime that ONNX models need is installed.
