@@ -88,7 +88,8 @@ pub fn embed(
     let stop = AtomicBool::new(false);
     let (sender, receiver) = sync_channel::<Result<Made>>(WAITING);
     let work = Work { model, lexical, missing, next: &next, stop: &stop };
-    let mut gathered = Gathered { catalog, waiting: Vec::new(), since: Instant::now(), embedded: Embedded::default() };
+    let mut gathered =
+        Gathered { catalog, waiting: Vec::new(), since: Instant::now(), embedded: Embedded::default() };
     let mut pace = Pace::begin(missing.len());
     progress.begin("embedding", missing.len() as u64);
     let result = thread::scope(|scope| {

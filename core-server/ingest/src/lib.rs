@@ -9,13 +9,14 @@ pub mod embed;
 pub mod error;
 pub mod folder;
 pub mod front_matter;
+pub mod interrupt;
 pub mod kind;
 pub mod lexical_writer;
-pub mod interrupt;
 pub mod lock;
 pub mod progress;
 pub mod publish;
 pub mod scope;
 pub mod vector_writer;
+pub mod vectors;
 
 pub use error::{Error, Result};

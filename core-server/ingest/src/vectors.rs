@@ -9,8 +9,8 @@
 use std::collections::{HashMap, HashSet};
 
 use engine::dense::VectorSegment;
-use engine::generation::{Generation, LEXICAL_FOLDER, VECTORS_FOLDER};
 use engine::generation::manifest::ModelIdentity;
+use engine::generation::{Generation, LEXICAL_FOLDER, VECTORS_FOLDER};
 use engine::id::Sha256;
 use engine::lexical::{Lexical, Segment};
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
@@ -67,9 +67,9 @@ pub fn survey(
             continue;
         }
         let keys = keys_of(lexical, ord, &segment, &fingerprint)?;
-        let alive = (0..).zip(&keys).filter_map(|(row, key)| {
-            key.map(|key| Missing { address: DocAddress::new(ord, row), key })
-        });
+        let alive = (0..)
+            .zip(&keys)
+            .filter_map(|(row, key)| key.map(|key| Missing { address: DocAddress::new(ord, row), key }));
         rows.extend(alive);
         fresh.push(Fresh { segment, keys });
     }
@@ -137,12 +137,7 @@ pub fn has_vectors_of(generation: &Generation, model: &ModelIdentity) -> bool {
 }
 
 /// The embed key of each row; dead rows have none.
-fn keys_of(
-    lexical: &Lexical,
-    ord: u32,
-    segment: &Segment,
-    model: &Sha256,
-) -> Result<Vec<Option<Sha256>>> {
+fn keys_of(lexical: &Lexical, ord: u32, segment: &Segment, model: &Sha256) -> Result<Vec<Option<Sha256>>> {
     let reader = lexical.searcher().segment_reader(ord);
     (0..segment.max_doc)
         .into_par_iter()
