@@ -15,6 +15,7 @@ pub use top_k::Candidate;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use tantivy::columnar::Column;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{
     DocAddress, DocId, DocSet as _, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED,
@@ -23,7 +24,7 @@ use tantivy::{
 
 use self::directory::Sealed;
 use self::record::ChunkRecord;
-use self::schema::{Ranked, fields, length_name};
+use self::schema::{Ranked, TIE, fields, length_name};
 use self::statistics::{Lengths, dead_rows};
 use crate::error::{Error, Result};
 use crate::id::{ChunkId, DocumentId, Sha256};
@@ -37,6 +38,8 @@ pub struct Lexical {
     lengths: [Lengths; 4],
     /// By segment, the rows that are deleted.
     dead: Vec<Vec<DocId>>,
+    /// By segment, what orders equal scores.
+    ties: Vec<Column<u64>>,
 }
 
 /// One segment of a lexical index. Its rows are numbered from 0, and keep their numbers when some are deleted.
@@ -59,7 +62,7 @@ impl Lexical {
         for ranked in Ranked::ALL {
             tokens[ranked as usize] = count_tokens(&searcher, ranked).map_err(failed("counting tokens"))?;
         }
-        Ok(Self::with_tokens(path, searcher, tokens))
+        Self::with_tokens(path, searcher, tokens)
     }
 
     /// Opens the index in the folder `path`, whose [`tokens`](Self::tokens) are known: the work does not grow
@@ -67,13 +70,15 @@ impl Lexical {
     pub fn open_counted(path: &Path, tokens: &BTreeMap<String, u64>) -> Result<Self> {
         let searcher = open_searcher(path).map_err(failed("opening it"))?;
         let tokens = Ranked::ALL.map(|ranked| tokens.get(ranked.name()).copied().unwrap_or(0));
-        Ok(Self::with_tokens(path, searcher, tokens))
+        Self::with_tokens(path, searcher, tokens)
     }
 
-    fn with_tokens(path: &Path, searcher: Searcher, tokens: [u64; 4]) -> Self {
+    fn with_tokens(path: &Path, searcher: Searcher, tokens: [u64; 4]) -> Result<Self> {
         let lengths = tokens.map(|tokens| Lengths::new(searcher.num_docs(), tokens));
         let dead = searcher.segment_readers().iter().map(dead_rows).collect();
-        Self { path: path.to_owned(), searcher, tokens, lengths, dead }
+        let ties = searcher.segment_readers().iter().map(|reader| reader.fast_fields().u64(TIE));
+        let ties = ties.collect::<Result<_, _>>().map_err(failed("opening the order of ties"))?;
+        Ok(Self { path: path.to_owned(), searcher, tokens, lengths, dead, ties })
     }
 
     /// tantivy's view of it.
@@ -99,6 +104,11 @@ impl Lexical {
             alive: reader.num_docs(),
         };
         self.searcher.segment_readers().iter().map(segment).collect()
+    }
+
+    /// Orders the chunk in a row among others with its score, ascending: the same in every index.
+    pub fn tie(&self, address: DocAddress) -> u64 {
+        self.ties[address.segment_ord as usize].first(address.doc_id).unwrap_or(u64::MAX)
     }
 
     /// The chunk in a row. Rows that were deleted still have theirs.

@@ -11,6 +11,7 @@ pub mod engine;
 pub mod error;
 pub mod extract;
 pub mod footnote;
+pub mod fusion;
 pub mod generation;
 pub mod id;
 pub mod index;

@@ -29,6 +29,11 @@ pub trait Embed: Send + Sync {
     /// What makes its vectors comparable.
     fn identity(&self) -> &ModelIdentity;
 
+    /// The languages that it understands, as ISO 639-1 codes; none means any.
+    fn languages(&self) -> &[String] {
+        &[]
+    }
+
     /// Embeds a query: its prefix is put in front, what exceeds the window is cut off.
     fn embed_query(&self, text: &str) -> Result<Vec<f32>>;
 

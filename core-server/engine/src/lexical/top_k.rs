@@ -15,7 +15,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, Term};
 
 use super::query::{QueryTerm, WordQuery};
-use super::schema::{Ranked, TIE, fields};
+use super::schema::{Ranked, fields};
 use super::statistics::{Lengths, alive_doc_freq, ceiling};
 use super::{Lexical, failed};
 use crate::error::Result;
@@ -113,19 +113,10 @@ impl Lexical {
             touched = true;
         }
         if touched {
-            let ties = reader.fast_fields().u64(TIE)?;
-            let tie = |row| ties.first(row).unwrap_or(u64::MAX);
             let alive = |row| !reader.is_deleted(row);
-            best.take(segment, scores, alive, tie);
+            best.take(segment, scores, alive, |row| self.tie(DocAddress::new(segment, row)));
         }
         Ok(())
-    }
-
-    /// What orders the chunk in this row among others with its score.
-    pub fn tie(&self, address: DocAddress) -> Result<u64> {
-        let reader = self.searcher.segment_reader(address.segment_ord);
-        let ties = reader.fast_fields().u64(TIE).map_err(failed("reading the order of ties"))?;
-        Ok(ties.first(address.doc_id).unwrap_or(u64::MAX))
     }
 }
 

@@ -25,6 +25,7 @@ use crate::generation::manifest::ModelIdentity;
 /// A model in memory.
 pub(super) struct OnnxEmbedder {
     identity: ModelIdentity,
+    languages: Vec<String>,
     pooling: Pooling,
     tokenizer: TextTokenizer,
     sessions: Pool,
@@ -43,8 +44,13 @@ impl OnnxEmbedder {
         let tokenizer = TextTokenizer::new(name, &tokenizer.bytes, descriptor.max_tokens)?;
         let sessions = open_sessions(environment, &weights.bytes, sessions.max(1))
             .map_err(|error| failed(name, "loading its weights", error))?;
-        let embedder =
-            Self { identity, pooling: descriptor.pooling, tokenizer, sessions: Pool::new(sessions) };
+        let embedder = Self {
+            identity,
+            languages: descriptor.languages.clone(),
+            pooling: descriptor.pooling,
+            tokenizer,
+            sessions: Pool::new(sessions),
+        };
         embedder.check()?;
         Ok(embedder)
     }
@@ -76,6 +82,10 @@ impl OnnxEmbedder {
 impl Embed for OnnxEmbedder {
     fn identity(&self) -> &ModelIdentity {
         &self.identity
+    }
+
+    fn languages(&self) -> &[String] {
+        &self.languages
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {

@@ -1,0 +1,154 @@
+//! Two rankings made into one: a convex combination of their scores, each normalised to 0 … 1.
+//!
+//! Not reciprocal ranks: they forget by how much a passage is better, and where one leg knows nothing they still
+//! give it half of the say (`docs/decisions/0004-lexical-ranking.md`). A leg's scores are normalised by its best and
+//! its worst candidate, so both lists should be long: a hundred at least, whatever is asked for.
+//!
+//! Deliberately left out: the legs themselves, and loading what they found.
+
+mod script;
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use tantivy::DocAddress;
+
+use crate::lexical::Candidate;
+use crate::query::LegPlace;
+
+pub use script::DenseWeight;
+
+/// Candidates of each leg at least, where there are so many.
+pub const DEPTH: usize = 100;
+
+/// A chunk with what each leg says of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fused {
+    /// Its row.
+    pub address: DocAddress,
+    /// Orders equal scores, ascending.
+    pub tie: u64,
+    /// The combined score, 0 to 1.
+    pub score: f64,
+    /// Its place in the BM25 leg.
+    pub bm25: Option<LegPlace>,
+    /// Its place in the dense leg.
+    pub dense: Option<LegPlace>,
+}
+
+/// Combines two legs, best first. The order of each list does not matter; a chunk that one leg does not name has
+/// nothing from it.
+pub fn fuse(bm25: &[Candidate], dense: &[Candidate], weight: DenseWeight) -> Vec<Fused> {
+    let mut fused: HashMap<DocAddress, Fused> = HashMap::with_capacity(bm25.len() + dense.len());
+    for (candidate, normalized, place) in normalized(bm25) {
+        let fused = fused.entry(candidate.address).or_insert_with(|| Fused::nowhere(&candidate));
+        fused.score += (1.0 - weight.share()) * normalized;
+        fused.bm25 = Some(place);
+    }
+    for (candidate, normalized, place) in normalized(dense) {
+        let fused = fused.entry(candidate.address).or_insert_with(|| Fused::nowhere(&candidate));
+        fused.score += weight.share() * normalized;
+        fused.dense = Some(place);
+    }
+    let mut fused: Vec<Fused> = fused.into_values().collect();
+    fused.sort_unstable_by(Fused::order);
+    fused
+}
+
+impl Fused {
+    fn nowhere(candidate: &Candidate) -> Self {
+        Self { address: candidate.address, tie: candidate.tie, score: 0.0, bm25: None, dense: None }
+    }
+
+    fn order(left: &Self, right: &Self) -> Ordering {
+        right.score.total_cmp(&left.score).then(left.tie.cmp(&right.tie))
+    }
+}
+
+/// Each candidate with its score between the leg's worst, 0, and its best, 1, and its place. Where all are equal,
+/// all are best.
+fn normalized(leg: &[Candidate]) -> impl Iterator<Item = (Candidate, f64, LegPlace)> {
+    let mut leg = leg.to_vec();
+    leg.sort_unstable_by(Candidate::order);
+    let best = leg.first().map_or(0.0, |candidate| f64::from(candidate.score));
+    let worst = leg.last().map_or(0.0, |candidate| f64::from(candidate.score));
+    let range = best - worst;
+    leg.into_iter().zip(1..).map(move |(candidate, rank)| {
+        let score = f64::from(candidate.score);
+        let normalized = if range > 0.0 { (score - worst) / range } else { 1.0 };
+        (candidate, normalized, LegPlace { score, rank })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn candidate(row: u32, score: f32) -> Candidate {
+        Candidate { address: DocAddress::new(0, row), score, tie: u64::from(row.reverse_bits()) }
+    }
+
+    fn leg() -> impl Strategy<Value = Vec<Candidate>> {
+        prop::collection::btree_map(0..60_u32, 0..50_u8, 0..40)
+            .prop_map(|rows| rows.into_iter().map(|(row, score)| candidate(row, f32::from(score))).collect())
+    }
+
+    fn weight() -> impl Strategy<Value = DenseWeight> {
+        (0.0..=1.0).prop_map(DenseWeight::new)
+    }
+
+    fn place_of(fused: &[Fused], row: u32) -> usize {
+        fused.iter().position(|fused| fused.address.doc_id == row).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn input_order_does_not_matter(
+            (bm25, shuffled) in leg().prop_flat_map(|leg| (Just(leg.clone()), Just(leg).prop_shuffle())),
+            dense in leg(),
+            weight in weight(),
+        ) {
+            let reversed: Vec<Candidate> = dense.iter().rev().copied().collect();
+            prop_assert_eq!(fuse(&bm25, &dense, weight), fuse(&shuffled, &reversed, weight));
+        }
+
+        #[test]
+        fn a_chunk_in_both_legs_never_loses_to_itself_in_one(bm25 in leg(), dense in leg(), weight in weight()) {
+            let both = fuse(&bm25, &dense, weight);
+            for candidate in &bm25 {
+                let row = candidate.address.doc_id;
+                let elsewhere: Vec<Candidate> =
+                    dense.iter().map(|other| if other.address.doc_id == row {
+                        Candidate { address: DocAddress::new(0, 1000), ..*other }
+                    } else { *other }).collect();
+                prop_assert!(place_of(&both, row) <= place_of(&fuse(&bm25, &elsewhere, weight), row));
+            }
+        }
+
+        #[test]
+        fn scores_are_between_0_and_1_and_descend(bm25 in leg(), dense in leg(), weight in weight()) {
+            let fused = fuse(&bm25, &dense, weight);
+            prop_assert!(fused.iter().all(|fused| (0.0..=1.0 + 1e-9).contains(&fused.score)));
+            prop_assert!(fused.is_sorted_by(|left, right| Fused::order(left, right).is_lt()));
+        }
+    }
+
+    #[test]
+    fn with_one_leg_its_order_stays() {
+        let bm25 = [candidate(1, 3.0), candidate(2, 9.0), candidate(3, 5.0)];
+        let rows = |fused: &[Fused]| fused.iter().map(|fused| fused.address.doc_id).collect::<Vec<_>>();
+        assert_eq!(rows(&fuse(&bm25, &[], DenseWeight::new(0.5))), [2, 3, 1]);
+        assert_eq!(rows(&fuse(&[], &bm25, DenseWeight::new(0.5))), [2, 3, 1]);
+        assert_eq!(fuse(&[], &[], DenseWeight::new(0.5)), []);
+    }
+
+    #[test]
+    fn equal_scores_are_ordered_by_their_tie_breaker() {
+        let leg = [candidate(1, 1.0), candidate(2, 1.0), candidate(3, 1.0)];
+        let fused = fuse(&leg, &leg, DenseWeight::new(0.5));
+        assert!(fused.is_sorted_by_key(|fused| fused.tie));
+        assert!(fused.iter().all(|fused| (fused.score - 1.0).abs() < 1e-9));
+    }
+}
