@@ -44,12 +44,12 @@ impl NotPermitted {
     pub fn remedy(&self) -> String {
         match &self.admits {
             Some(Admits::Group(group)) => format!(
-                "Have yourself added to the group `{group}` (`sudo usermod -aG {group} \"$USER\"`), then log in again."
+                "have yourself added to the group `{group}` (`sudo usermod -aG {group} \"$USER\"`), then log in again"
             ),
             Some(Admits::Owner(owner)) => format!(
-                "Ask as `{owner}`, or have the daemon started with `--socket-group` and a group that you are in."
+                "ask as `{owner}`, or have the daemon started with `--socket-group` and a group that you are in"
             ),
-            None => "Name another socket with `--socket`, or ask the one who runs the daemon.".to_owned(),
+            None => "name another socket with `--socket`, or ask whoever runs the daemon".to_owned(),
         }
     }
 }

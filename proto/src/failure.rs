@@ -4,15 +4,15 @@
 //! word), `BadRequest` for a refused field, `RetryInfo`, `RequestInfo`. Statuses that tonic makes itself are read into the same words.
 
 use std::collections::HashMap;
-use std::error::Error as _;
+use std::fmt;
 use std::time::Duration;
-use std::{fmt, io};
 
 use tonic::{Code as GrpcCode, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
 use crate::code::Code;
 use crate::field::Violation;
+use crate::line;
 
 /// The domain of our `ErrorInfo`.
 pub const DOMAIN: &str = "footnote";
@@ -163,11 +163,8 @@ impl From<Status> for Failure {
 
 /// A status that no part of ours made: the transport's, or tonic's. Its message may name anything and is dropped.
 fn foreign(status: &Status) -> Failure {
-    if refuses_entry(status) {
-        return Failure::with_message(
-            Code::PermissionDenied,
-            "the daemon's socket may not be opened by this user",
-        );
+    if let Some(error) = line::Error::of(status) {
+        return error.into();
     }
     if status.code() == GrpcCode::Unimplemented {
         let message = "the daemon does not know this operation: it is of another version";
@@ -175,20 +172,6 @@ fn foreign(status: &Status) -> Failure {
             .advise("replace it with `footnote up`", "tell whoever runs this service");
     }
     Failure::new(nearest(status.code()))
-}
-
-/// Whether the socket is there and its modes keep this user out.
-fn refuses_entry(status: &Status) -> bool {
-    let mut cause = status.source();
-    while let Some(error) = cause {
-        if let Some(error) = error.downcast_ref::<io::Error>()
-            && error.kind() == io::ErrorKind::PermissionDenied
-        {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
 }
 
 /// The code for a status of which only the gRPC code is known.
@@ -265,12 +248,6 @@ mod tests {
             assert_eq!(failure.code, code, "{message}");
             assert!(!failure.message.contains(&message), "{message}");
         }
-    }
-
-    #[test]
-    fn a_socket_that_may_not_be_opened_is_permission_denied() {
-        let status = Status::from_error(Box::new(io::Error::from(io::ErrorKind::PermissionDenied)));
-        assert_eq!(Failure::from(status).code, Code::PermissionDenied);
     }
 
     #[test]

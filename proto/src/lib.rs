@@ -5,6 +5,7 @@
 //! nothing of ours is depended on.
 
 pub mod access;
+pub mod client;
 pub mod code;
 pub mod config_file;
 pub mod duration;

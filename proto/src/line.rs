@@ -29,6 +29,7 @@ use crate::access::NotPermitted;
 use crate::metadata::DAEMON_VERSION;
 use crate::places::SocketPath;
 use crate::starter::{self, Starter};
+use crate::{Code, Failure};
 
 /// Why a request got no answer from a daemon.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +67,38 @@ impl Error {
     pub fn of(status: &Status) -> Option<&Self> {
         status.source()?.downcast_ref()
     }
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        match error {
+            Error::NotRunning { .. } => Self::with_message(Code::CoreUnavailable, "no daemon is running"),
+            // Only one who sits at this host has a daemon started, and may know why that failed.
+            Error::NotStarted(cause) => {
+                let message = format!("no daemon could be started: {}", chain(cause));
+                Self::with_message(Code::CoreUnavailable, message)
+                    .advise("mend that, then start it with `footnote up`", Code::CoreUnavailable.row().remote)
+            }
+            Error::NotPermitted(refused) => Self::new(Code::PermissionDenied)
+                .advise(refused.remedy(), Code::PermissionDenied.row().remote),
+            Error::Connect { .. } => Self::new(Code::CoreUnavailable),
+            Error::Broken(_) => {
+                Self::with_message(Code::CoreUnavailable, "the daemon ended before it answered")
+                    .advise("ask again; `footnote logs` says why it ended", "ask again")
+            }
+            Error::Request(_) => Self::new(Code::Internal),
+        }
+    }
+}
+
+fn chain(error: &starter::Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        words = format!("{words}: {error}");
+        cause = error.source();
+    }
+    words
 }
 
 /// What is done where no daemon listens.
@@ -268,6 +301,17 @@ mod tests {
         }
         let absent = ask(&line).await.unwrap_err();
         assert!(matches!(Error::of(&absent), Some(Error::NotRunning { .. })), "{absent}");
+    }
+
+    #[test]
+    fn a_closed_socket_is_permission_denied_and_says_what_opens_it() {
+        let socket = SocketPath::try_from(std::path::PathBuf::from("/run/core.sock")).unwrap();
+        let admits = Some(crate::access::Admits::Group("readers".into()));
+        let error = Error::NotPermitted(NotPermitted { socket, admits });
+        let failure = Failure::from(Status::from_error(Box::new(error)));
+        assert_eq!(failure.code, Code::PermissionDenied);
+        assert!(failure.action(crate::Audience::Local).contains("usermod -aG readers"), "{failure:?}");
+        assert!(!failure.action(crate::Audience::Remote).contains("readers"), "{failure:?}");
     }
 
     #[tokio::test]

@@ -178,8 +178,20 @@ impl std::fmt::Display for RequestId {
     }
 }
 
-/// How long the caller waits: gRPC's `grpc-timeout`, at most eight digits and a unit. `None` where it is
-/// absent or malformed. The writing side is [`tonic::Request::set_timeout`].
+/// Writes how long the caller waits beside a request, as at most eight digits and a unit.
+pub fn write_timeout(metadata: &mut MetadataMap, timeout: Duration) {
+    let text = match timeout.as_millis() {
+        // Less than a millisecond is no time to answer anything, and nought is not allowed.
+        0 => "1m".to_owned(),
+        milliseconds @ ..=99_999_999 => format!("{milliseconds}m"),
+        _ => format!("{}S", timeout.as_secs().min(99_999_999)),
+    };
+    if let Ok(value) = AsciiMetadataValue::try_from(text) {
+        metadata.insert(TIMEOUT, value);
+    }
+}
+
+/// How long the caller waits: gRPC's `grpc-timeout`. `None` where it is absent or malformed.
 pub fn timeout(metadata: &MetadataMap) -> Option<Duration> {
     let text = metadata.get(TIMEOUT)?.to_str().ok()?;
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
@@ -257,11 +269,13 @@ mod tests {
     }
 
     #[test]
-    fn timeouts_read_back_as_tonic_writes_them() {
-        for duration in [Duration::from_millis(1), Duration::from_secs(30), Duration::from_hours(2)] {
+    fn timeouts_read_back_as_they_and_tonic_write_them() {
+        for duration in [Duration::from_millis(1), Duration::from_secs(30), Duration::from_hours(200_000)] {
             let mut request = tonic::Request::new(());
             request.set_timeout(duration);
             assert_eq!(timeout(request.metadata()), Some(duration));
+            write_timeout(request.metadata_mut(), duration);
+            assert_eq!(timeout(request.metadata()), Some(duration.min(Duration::from_secs(99_999_999))));
         }
         for text in ["", "S", "1", "-1S", "123456789S", "1x", "1é"] {
             let mut metadata = MetadataMap::new();

@@ -8,9 +8,9 @@ use std::pin::Pin;
 use serde::Serialize;
 use serde_json::Value;
 use tonic::metadata::MetadataMap;
-use tonic::transport::Channel;
 use tonic::{Extensions, Request, Response, Status};
 
+use crate::line::Line;
 use crate::v1::retrieval_service_client::RetrievalServiceClient;
 use crate::{Code, Failure, Field, json, v1};
 
@@ -62,7 +62,7 @@ pub enum Method {
 }
 
 /// See [`Operation::call`]. The metadata carries deadline, request id and what the daemon may know of the caller.
-pub type Call = fn(RetrievalServiceClient<Channel>, MetadataMap, Value) -> Answering;
+pub type Call = fn(RetrievalServiceClient<Line>, MetadataMap, Value) -> Answering;
 
 /// An answer on its way.
 pub type Answering = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
