@@ -13,9 +13,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::config::Limits;
 
-/// When to come back: by then some of those inside are done.
-pub const RETRY_AFTER: Duration = Duration::from_secs(1);
-
 /// The door. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Admission {
@@ -62,15 +59,15 @@ impl Admission {
 }
 
 impl Ticket {
-    /// Waits for a worker, in the order of asking, and runs `work` there. Returns what it made and how long
-    /// the waiting took.
+    /// Waits for a worker, in the order of asking, and runs `work` there; `work` is told how long the waiting
+    /// took.
     ///
     /// Dropping the future ends the waiting. Work that has begun goes on, and keeps place and worker until it
     /// ends: what runs is always counted.
     pub async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> (Result<T, Panicked>, Duration) {
+        work: impl FnOnce(Duration) -> T + Send + 'static,
+    ) -> Result<T, Panicked> {
         let began = Instant::now();
         let worker = Arc::clone(&self.workers).acquire_owned().await;
         let waited = began.elapsed();
@@ -78,15 +75,14 @@ impl Ticket {
         let span = tracing::Span::current();
         let done = tokio::task::spawn_blocking(move || {
             let _held = (worker, place);
-            span.in_scope(|| catch_unwind(AssertUnwindSafe(work)))
+            span.in_scope(|| catch_unwind(AssertUnwindSafe(|| work(waited))))
         });
-        let result = match done.await {
+        match done.await {
             Ok(Ok(made)) => Ok(made),
             Ok(Err(panic)) => Err(Panicked(words(panic.as_ref()))),
             // The pool is gone: the process ends.
             Err(error) => Err(Panicked(error.to_string())),
-        };
-        (result, waited)
+        }
     }
 }
 
@@ -123,13 +119,13 @@ mod tests {
         let (open, gate) = mpsc::channel::<()>();
         let first = admission.enter().unwrap();
         let mut waiting = vec![tokio::spawn(async move {
-            first.run(move || gate.recv().unwrap()).await.0.unwrap();
+            first.run(move |_| gate.recv().unwrap()).await.unwrap();
         })];
         tokio::task::yield_now().await;
         for number in 0..5 {
             let (ticket, order) = (admission.enter().unwrap(), Arc::clone(&order));
             waiting.push(tokio::spawn(async move {
-                ticket.run(move || order.lock().unwrap().push(number)).await.0.unwrap();
+                ticket.run(move |_| order.lock().unwrap().push(number)).await.unwrap();
             }));
             tokio::task::yield_now().await;
         }
@@ -148,7 +144,7 @@ mod tests {
         let (begun, begins) = tokio::sync::oneshot::channel();
         let caller = tokio::spawn(async move {
             ticket
-                .run(move || {
+                .run(move |_| {
                     begun.send(()).unwrap();
                     gate.recv().unwrap();
                 })
@@ -168,8 +164,8 @@ mod tests {
     async fn a_panic_is_the_requests_own() {
         let admission = admission(1, 1);
         let ticket = admission.enter().unwrap();
-        let (panicked, _) = ticket.run(|| -> () { panic!("planted") }).await;
+        let panicked = ticket.run(|_| -> () { panic!("planted") }).await;
         assert_eq!(panicked, Err(Panicked("planted".into())));
-        assert_eq!(ticket.run(|| 7).await.0, Ok(7));
+        assert_eq!(ticket.run(|_| 7).await, Ok(7));
     }
 }

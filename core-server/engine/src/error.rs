@@ -10,7 +10,6 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What failed. `core-server` turns each variant into one code of the contract's table, without a wildcard.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// No collection has that name.
     #[error("no collection is named {name}")]

@@ -12,7 +12,6 @@ use std::fs::File;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::OnceLock;
 
 use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
@@ -20,10 +19,8 @@ use serde::{Deserialize, Serialize};
 use self::current::Current;
 use self::files::FileTable;
 use self::manifest::Manifest;
-use crate::dense::VectorSegment;
 use crate::error::{Error, Result};
 use crate::id::DocumentId;
-use crate::lexical::Lexical;
 
 /// The folder of all generations within a collection's.
 pub const FOLDER: &str = "generations";
@@ -46,9 +43,6 @@ pub struct Generation {
     folder: PathBuf,
     manifest: Manifest,
     files: FileTable,
-    /// Opened when first asked for: a kept generation may be looked into for its manifest alone.
-    lexical: OnceLock<Lexical>,
-    vectors: OnceLock<Vec<VectorSegment>>,
 }
 
 impl Generation {
@@ -82,8 +76,6 @@ impl Generation {
             folder: folder.to_owned(),
             files: FileTable::open(folder, &manifest.file_segments)?,
             manifest,
-            lexical: OnceLock::new(),
-            vectors: OnceLock::new(),
         })
     }
 
@@ -112,38 +104,6 @@ impl Generation {
         &self.files
     }
 
-    /// Its lexical index.
-    pub fn lexical(&self) -> Result<&Lexical> {
-        if let Some(lexical) = self.lexical.get() {
-            return Ok(lexical);
-        }
-        let lexical = Lexical::open_counted(&self.folder.join(LEXICAL_FOLDER), &self.manifest.tokens)?;
-        Ok(self.lexical.get_or_init(|| lexical))
-    }
-
-    /// Its vectors, in the order of the lexical index's segments; empty where it has none.
-    pub fn vectors(&self) -> Result<&[VectorSegment]> {
-        if let Some(vectors) = self.vectors.get() {
-            return Ok(vectors);
-        }
-        let mut vectors = Vec::new();
-        if self.manifest.vectors {
-            for segment in self.lexical()?.segments() {
-                let vector_segment = VectorSegment::open(self.folder.join(vector_file(&segment.id)))?;
-                if vector_segment.rows() != segment.max_doc {
-                    let what = format!(
-                        "it has {} rows, its lexical segment {}",
-                        vector_segment.rows(),
-                        segment.max_doc
-                    );
-                    return Err(Error::damaged(vector_segment.path(), what));
-                }
-                vectors.push(vector_segment);
-            }
-        }
-        Ok(self.vectors.get_or_init(|| vectors))
-    }
-
     /// What the extractor made of `document`; `None` where the document was indexed as it is stored.
     pub fn extracted_text(&self, document: DocumentId) -> Result<Option<Vec<u8>>> {
         let name = text_file(document);
@@ -153,11 +113,6 @@ impl Generation {
         let path = self.folder.join(name);
         std::fs::read(&path).map(Some).map_err(|source| Error::ReadFile { path, source })
     }
-}
-
-/// Where the vectors of the lexical segment with this UUID lie, relative to the generation's folder.
-pub fn vector_file(segment: &str) -> String {
-    format!("{VECTORS_FOLDER}/{segment}.vec")
 }
 
 /// Where the extractor's output for `document` lies, relative to the generation's folder.

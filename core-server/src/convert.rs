@@ -1,0 +1,358 @@
+//! Messages into checked queries, and what the engine answers into messages.
+//!
+//! Bounds are the contract's: `validate()` has been called before. Deliberately left out: failures and notices,
+//! which get their words in `failure` and `notice`.
+
+use std::time::{Duration, Instant};
+
+use engine::citation::{self, Reason, SourceClass, Verdict};
+use engine::collection::CollectionName;
+use engine::query::{
+    CollectionSummary, FetchChunk, FetchedChunk, Hit, IndexStatus, LegPlace, Mode, ModelState, Notice,
+    Passage, PassageName, ScoreScale, Search, SearchAnswer, Stats,
+};
+use proto::failure::Failure;
+use proto::{Audience, Code, v1};
+
+use crate::notice;
+
+/// Hits where nobody says how many.
+const TOP_K: u32 = 5;
+/// Bytes of text where nobody says how many: what a model reads at ease.
+const MAX_BYTES: u32 = 24_576;
+/// Collections on a page where nobody says how many.
+const PAGE_SIZE: u32 = 50;
+
+/// What an answer needs besides what the engine says.
+#[derive(Clone, Copy, Debug)]
+pub struct Occasion<'a> {
+    /// When the request came.
+    pub began: Instant,
+    /// How long it waited for a worker.
+    pub queued: Duration,
+    /// Whom notices are written for.
+    pub audience: Audience,
+    /// This process.
+    pub process: &'a Process,
+}
+
+/// This process, as far as `index_status` tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its version.
+    pub version: &'static str,
+    /// When it started, RFC 3339.
+    pub started_at: String,
+}
+
+/// Which page of the collections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    size: usize,
+    after: Option<CollectionName>,
+}
+
+/// Reads a question.
+pub fn search(request: v1::SearchRequest) -> Result<Search, Failure> {
+    Ok(Search {
+        mode: request.mode.map(|_| mode(request.mode())).transpose()?,
+        collection: collection(request.collection)?,
+        top_k: request.top_k.unwrap_or(TOP_K) as usize,
+        max_bytes: request.max_bytes.unwrap_or(MAX_BYTES) as usize,
+        verify: request.verify.unwrap_or(true),
+        query: request.query,
+    })
+}
+
+/// Reads which passage is meant.
+pub fn fetch_chunk(request: v1::FetchChunkRequest) -> Result<FetchChunk, Failure> {
+    let passage = match (request.chunk_id, request.footnote) {
+        (Some(id), _) => PassageName::Id(id.parse().map_err(|error| refused("chunk_id", &error))?),
+        (None, Some(footnote)) => {
+            PassageName::Footnote(footnote.parse().map_err(|error| refused("footnote", &error))?)
+        }
+        (None, None) => return Err(refused("chunk_id", &"neither `chunk_id` nor `footnote` is present")),
+    };
+    Ok(FetchChunk { collection: collection(request.collection)?, passage })
+}
+
+/// Reads which page is meant. A page token is the last name of the page before.
+pub fn list_collections(request: v1::ListCollectionsRequest) -> Result<Page, Failure> {
+    let after = request.page_token.map(|token| token.parse());
+    let after =
+        after.transpose().map_err(|_| refused("page_token", &"`page_token` is not one of an answer"))?;
+    Ok(Page { size: request.page_size.unwrap_or(PAGE_SIZE) as usize, after })
+}
+
+/// Reads which collection is meant.
+pub fn index_status(request: v1::IndexStatusRequest) -> Result<Option<CollectionName>, Failure> {
+    collection(request.collection)
+}
+
+fn collection(name: Option<String>) -> Result<Option<CollectionName>, Failure> {
+    name.map(|name| name.parse().map_err(|error| refused("collection", &error))).transpose()
+}
+
+fn mode(mode: v1::Mode) -> Result<Mode, Failure> {
+    match mode {
+        v1::Mode::Hybrid => Ok(Mode::Hybrid),
+        v1::Mode::Bm25 => Ok(Mode::Bm25),
+        v1::Mode::Dense => Ok(Mode::Dense),
+        v1::Mode::Unspecified => Err(refused("mode", &"`mode` is not one of the known words")),
+    }
+}
+
+fn refused(field: &str, why: &dyn std::fmt::Display) -> Failure {
+    Failure::with_message(Code::InvalidArgument, why.to_string()).of_field(field)
+}
+
+/// Writes the answer to a question, and says how many hits it has.
+pub fn search_response(answer: SearchAnswer, occasion: Occasion<'_>) -> (v1::SearchResponse, usize) {
+    let results = answer.hits.len();
+    let response = v1::SearchResponse {
+        collection: answer.collection.into(),
+        generation: answer.generation.number(),
+        mode: mode_word(answer.mode).into(),
+        hits: answer.hits.into_iter().map(hit).collect(),
+        truncated: answer.truncated.map(|truncation| v1::Truncation {
+            total_hits: truncation.total_hits,
+            returned_hits: truncation.returned_hits,
+            total_bytes: truncation.total_bytes,
+            returned_bytes: truncation.returned_bytes,
+        }),
+        notices: notices(&answer.notices, occasion),
+        stats: Some(stats(answer.stats, occasion)),
+    };
+    (response, results)
+}
+
+/// Writes a fetched passage.
+pub fn fetch_chunk_response(
+    fetched: FetchedChunk,
+    occasion: Occasion<'_>,
+) -> (v1::FetchChunkResponse, usize) {
+    let response = v1::FetchChunkResponse {
+        collection: fetched.collection.into(),
+        generation: fetched.generation.number(),
+        chunk: Some(chunk(fetched.passage)),
+        found_in_generation: fetched.found_in.number(),
+        superseded_by: fetched.superseded_by.iter().map(ToString::to_string).collect(),
+        notices: vec![],
+        stats: Some(stats(fetched.stats, occasion)),
+    };
+    (response, 1)
+}
+
+/// Writes a page of the collections, which come ordered by name.
+pub fn list_collections_response(
+    page: &Page,
+    (all, skipped): (Vec<CollectionSummary>, Vec<Notice>),
+    occasion: Occasion<'_>,
+) -> (v1::ListCollectionsResponse, usize) {
+    let is_later = |name: &CollectionName| page.after.as_ref().is_none_or(|after| name > after);
+    let mut later = all.into_iter().filter(|summary| is_later(&summary.name));
+    let collections: Vec<_> = later.by_ref().take(page.size).map(collection_row).collect();
+    let next_page_token =
+        later.next().and_then(|_| collections.last()).map(|last: &v1::Collection| last.name.clone());
+    let results = collections.len();
+    let notices = notices(&skipped, occasion);
+    (v1::ListCollectionsResponse { collections, next_page_token, notices }, results)
+}
+
+/// Writes how fresh and complete a collection is.
+pub fn index_status_response(
+    status: IndexStatus,
+    occasion: Occasion<'_>,
+) -> (v1::IndexStatusResponse, usize) {
+    let summary = status.summary;
+    let response = v1::IndexStatusResponse {
+        collection: summary.name.into(),
+        generation: summary.generation.number(),
+        published_at: summary.published_at.to_string(),
+        schema_version: status.schema_version,
+        documents: summary.documents,
+        chunks: summary.chunks,
+        pending_chunks: status.pending_chunks,
+        skipped_files: status.skipped.iter().map(|(_, files)| files).sum(),
+        skipped: status
+            .skipped
+            .into_iter()
+            .map(|(reason, files)| v1::SkippedCount { reason, files })
+            .collect(),
+        model: status.model.map(|identity| v1::Model {
+            identity: identity.fingerprint().to_string(),
+            name: identity.name,
+            dimensions: identity.dimensions,
+            max_tokens: identity.max_tokens,
+        }),
+        model_state: model_state(status.model_state).into(),
+        modes: modes(summary.modes),
+        process: Some(v1::Process {
+            version: occasion.process.version.to_owned(),
+            started_at: occasion.process.started_at.clone(),
+            loaded_models: status.loaded_models,
+            open_generations: status.open_generations,
+        }),
+        notices: notices(&status.notices, occasion),
+    };
+    (response, 1)
+}
+
+fn collection_row(summary: CollectionSummary) -> v1::Collection {
+    v1::Collection {
+        name: summary.name.into(),
+        documents: summary.documents,
+        chunks: summary.chunks,
+        generation: summary.generation.number(),
+        published_at: summary.published_at.to_string(),
+        modes: modes(summary.modes),
+    }
+}
+
+fn hit(hit: Hit) -> v1::Hit {
+    let score = |leg: Option<LegPlace>| leg.map(|place| place.score);
+    let rank = |leg: Option<LegPlace>| leg.map(|place| place.rank);
+    let passage = chunk(hit.passage);
+    v1::Hit {
+        chunk_id: passage.chunk_id,
+        document_id: passage.document_id,
+        footnote: passage.footnote,
+        score: hit.score,
+        score_scale: score_scale(hit.score_scale).into(),
+        bm25_score: score(hit.bm25),
+        bm25_rank: rank(hit.bm25),
+        dense_score: score(hit.dense),
+        dense_rank: rank(hit.dense),
+        title: passage.title,
+        heading_path: passage.heading_path,
+        text: passage.text,
+        indexed_text: passage.indexed_text,
+        current_text: passage.current_text,
+        citation: passage.citation,
+        verdict: passage.verdict,
+        reason: passage.reason,
+        tags: passage.tags,
+        date: passage.date,
+        updated: passage.updated,
+    }
+}
+
+fn chunk(passage: Passage) -> v1::Chunk {
+    let open_path = passage.open_path.and_then(|path| path.into_os_string().into_string().ok());
+    v1::Chunk {
+        chunk_id: passage.chunk_id.to_string(),
+        document_id: passage.document_id.to_string(),
+        footnote: passage.footnote.to_string(),
+        title: passage.title,
+        heading_path: passage.heading_path,
+        text: passage.text,
+        indexed_text: passage.indexed_text,
+        current_text: passage.current_text,
+        citation: Some(citation(passage.citation, open_path)),
+        verdict: verdict(passage.verdict).into(),
+        reason: reason(passage.reason).to_owned(),
+        tags: passage.tags,
+        date: passage.date,
+        updated: passage.updated,
+    }
+}
+
+fn citation(citation: citation::Citation, open_path: Option<String>) -> v1::Citation {
+    v1::Citation {
+        source: citation.source,
+        source_class: source_class(citation.source_class).into(),
+        start_byte: citation.bytes.start,
+        end_byte: citation.bytes.end,
+        start_line: citation.lines.start,
+        end_line: citation.lines.end,
+        sha256: citation.sha256.to_string(),
+        extractor: citation.extractor,
+        generation: citation.generation.number(),
+        open_path,
+    }
+}
+
+fn stats(stats: Stats, occasion: Occasion<'_>) -> v1::Stats {
+    let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
+    v1::Stats {
+        queue_ms: ms(occasion.queued),
+        embed_ms: ms(stats.embed),
+        bm25_ms: ms(stats.bm25),
+        dense_ms: ms(stats.dense),
+        fusion_ms: ms(stats.fusion),
+        load_ms: ms(stats.load),
+        verify_ms: ms(stats.verify),
+        total_ms: ms(occasion.began.elapsed()),
+    }
+}
+
+fn notices(notices: &[Notice], occasion: Occasion<'_>) -> Vec<v1::Notice> {
+    notices.iter().map(|notice| notice::words(notice, occasion.audience)).collect()
+}
+
+fn modes(modes: Vec<Mode>) -> Vec<i32> {
+    modes.into_iter().map(|mode| mode_word(mode).into()).collect()
+}
+
+fn mode_word(mode: Mode) -> v1::Mode {
+    match mode {
+        Mode::Hybrid => v1::Mode::Hybrid,
+        Mode::Bm25 => v1::Mode::Bm25,
+        Mode::Dense => v1::Mode::Dense,
+    }
+}
+
+fn score_scale(scale: ScoreScale) -> v1::ScoreScale {
+    match scale {
+        ScoreScale::Bm25 => v1::ScoreScale::Bm25,
+        ScoreScale::Cosine => v1::ScoreScale::Cosine,
+        ScoreScale::Fused => v1::ScoreScale::Fused,
+    }
+}
+
+fn source_class(class: SourceClass) -> v1::SourceClass {
+    match class {
+        SourceClass::Text => v1::SourceClass::Text,
+        SourceClass::Extracted => v1::SourceClass::Extracted,
+    }
+}
+
+fn model_state(state: ModelState) -> v1::ModelState {
+    match state {
+        ModelState::None => v1::ModelState::None,
+        ModelState::NotInstalled => v1::ModelState::NotInstalled,
+        ModelState::Loading => v1::ModelState::Loading,
+        ModelState::Loaded => v1::ModelState::Loaded,
+        ModelState::Failed => v1::ModelState::Failed,
+    }
+}
+
+fn verdict(verdict: Verdict) -> v1::Verdict {
+    match verdict {
+        Verdict::Verified => v1::Verdict::Verified,
+        Verdict::Relocated => v1::Verdict::Relocated,
+        Verdict::Drifted => v1::Verdict::Drifted,
+        Verdict::Missing => v1::Verdict::Missing,
+        Verdict::Unresolvable => v1::Verdict::Unresolvable,
+        Verdict::NotChecked => v1::Verdict::NotChecked,
+    }
+}
+
+fn reason(reason: Reason) -> &'static str {
+    match reason {
+        Reason::BytesEqual => "bytes_equal",
+        Reason::Moved => "moved",
+        Reason::Renamed => "renamed",
+        Reason::Edited => "edited",
+        Reason::Truncated => "truncated",
+        Reason::SourceGone => "source_gone",
+        Reason::RootUnavailable => "root_unavailable",
+        Reason::PermissionDenied => "permission_denied",
+        Reason::OutsideRoot => "outside_root",
+        Reason::NotAFile => "not_a_file",
+        Reason::ReadFailed => "read_failed",
+        Reason::ExtractorFailed => "extractor_failed",
+        Reason::NotRequested => "not_requested",
+        Reason::OverBudget => "over_budget",
+    }
+}

@@ -1,0 +1,102 @@
+//! The words of notices: what was not done, why, and what to do about it.
+
+use engine::citation::Verdict;
+use engine::query::Notice;
+use proto::{Audience, v1};
+
+/// What one who has no shell here does about anything.
+const TELL: &str = "tell whoever runs this service";
+
+/// Words for one who sits at this host, or for one who does not and is told no shell command.
+pub fn words(notice: &Notice, audience: Audience) -> v1::Notice {
+    let (code, message, local) = match notice {
+        Notice::NoVectors => (
+            "no_vectors",
+            "ranked by words alone: the collection has no vectors".to_owned(),
+            "install a model with `footnote model install`, then run `footnote ingest` again",
+        ),
+        Notice::ModelNotInstalled { model } => (
+            "model_not_installed",
+            format!("ranked by words alone: the collection's model `{model}` is not installed"),
+            "install it with `footnote model install`",
+        ),
+        Notice::ModelFailed { model } => (
+            "model_failed",
+            format!("ranked by words alone: the collection's model `{model}` could not be loaded"),
+            "see `footnote logs`, check it with `footnote model verify`",
+        ),
+        Notice::NotVerified { counts } => (
+            "not_verified",
+            format!("some hits do not stand where they were indexed: {}", list(counts)),
+            "refresh the collection with `footnote ingest`",
+        ),
+        Notice::CollectionSkipped { name, why } => (
+            "collection_skipped",
+            format!("`{name}` was left out: {why}"),
+            "ingest it again with `footnote ingest`, or remove it with `footnote remove`",
+        ),
+        Notice::EmbeddingPending { chunks } => (
+            "embedding_pending",
+            format!("vectors are still to be made for {chunks} passages"),
+            "let the running `footnote ingest` end, or run it again",
+        ),
+    };
+    let action = match audience {
+        Audience::Local => local,
+        Audience::Remote => TELL,
+    };
+    v1::Notice { code: code.to_owned(), message, action: action.to_owned() }
+}
+
+fn list(counts: &[(Verdict, u32)]) -> String {
+    let words: Vec<_> = counts.iter().map(|(verdict, count)| format!("{count} {}", word(*verdict))).collect();
+    words.join(", ")
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Verified => "verified",
+        Verdict::Relocated => "relocated",
+        Verdict::Drifted => "drifted",
+        Verdict::Missing => "missing",
+        Verdict::Unresolvable => "unresolvable",
+        Verdict::NotChecked => "not checked",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every_notice() -> Vec<Notice> {
+        vec![
+            Notice::NoVectors,
+            Notice::ModelNotInstalled { model: "bge".into() },
+            Notice::ModelFailed { model: "bge".into() },
+            Notice::NotVerified { counts: vec![(Verdict::Drifted, 2), (Verdict::Missing, 1)] },
+            Notice::CollectionSkipped { name: "old".into(), why: "it is damaged" },
+            Notice::EmbeddingPending { chunks: 9 },
+        ]
+    }
+
+    #[test]
+    fn notices_are_sentences_without_an_end_and_codes_are_words() {
+        for notice in every_notice() {
+            let words = words(&notice, Audience::Local);
+            assert!(words.code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{words:?}");
+            for text in [&words.message, &words.action] {
+                assert!(!text.is_empty() && !text.ends_with('.'), "{words:?}");
+            }
+        }
+        let drifted = &every_notice()[3];
+        assert!(words(drifted, Audience::Local).message.ends_with("2 drifted, 1 missing"));
+    }
+
+    #[test]
+    fn one_who_has_no_shell_is_told_no_shell_command() {
+        for notice in every_notice() {
+            let words = words(&notice, Audience::Remote);
+            assert!(!words.action.contains('`') && !words.message.contains("footnote "), "{words:?}");
+        }
+    }
+}
