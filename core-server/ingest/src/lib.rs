@@ -2,6 +2,7 @@
 //!
 //! Deliberately left out: answering questions (`engine`) and serving them (`core-server`, which never links this).
 
+pub mod admit;
 pub mod catalog;
 pub mod chunk;
 pub mod durable;
@@ -18,5 +19,6 @@ pub mod publish;
 pub mod scope;
 pub mod vector_writer;
 pub mod vectors;
+pub mod walk;
 
 pub use error::{Error, Result};
