@@ -41,12 +41,12 @@ pub struct Fused {
 pub fn fuse(bm25: &[Candidate], dense: &[Candidate], weight: DenseWeight) -> Vec<Fused> {
     let mut fused: HashMap<DocAddress, Fused> = HashMap::with_capacity(bm25.len() + dense.len());
     for (candidate, normalized, place) in normalized(bm25) {
-        let fused = fused.entry(candidate.address).or_insert_with(|| Fused::nowhere(&candidate));
+        let fused = fused.entry(candidate.address).or_insert_with(|| Fused::alone(&candidate));
         fused.score += (1.0 - weight.share()) * normalized;
         fused.bm25 = Some(place);
     }
     for (candidate, normalized, place) in normalized(dense) {
-        let fused = fused.entry(candidate.address).or_insert_with(|| Fused::nowhere(&candidate));
+        let fused = fused.entry(candidate.address).or_insert_with(|| Fused::alone(&candidate));
         fused.score += weight.share() * normalized;
         fused.dense = Some(place);
     }
@@ -56,7 +56,8 @@ pub fn fuse(bm25: &[Candidate], dense: &[Candidate], weight: DenseWeight) -> Vec
 }
 
 impl Fused {
-    fn nowhere(candidate: &Candidate) -> Self {
+    /// A chunk that no leg has said anything of yet.
+    pub(crate) fn alone(candidate: &Candidate) -> Self {
         Self { address: candidate.address, tie: candidate.tie, score: 0.0, bm25: None, dense: None }
     }
 

@@ -11,12 +11,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use engine::citation::{ByteRange, LineRange, SourceClass};
+use engine::citation::SourceClass;
 use engine::id::{ChunkId, DocumentId, Sha256};
 use engine::lexical::record::ChunkRecord;
 use engine::lexical::schema::Ranked;
 use engine::lexical::{Lexical, WordQuery};
 use engine::stop::Stop;
+use ingest::chunk::{Chunk, chunk};
 use ingest::lexical_writer::LexicalWriter;
 
 fn main() -> Result<()> {
@@ -85,23 +86,28 @@ fn measure(folder: &Path, factors: &[f32]) -> Result<()> {
 
 fn records(source: &str, text: &str) -> Vec<ChunkRecord> {
     let document_id = DocumentId::of_source(source);
-    let text_sha256 = Sha256::of(text.as_bytes());
-    vec![ChunkRecord {
-        chunk_id: ChunkId::of_text(document_id, text_sha256, 0),
-        document_id,
-        source: source.to_owned(),
-        source_class: SourceClass::Text,
-        extractor: None,
-        bytes: ByteRange { start: 0, end: u32::try_from(text.len()).unwrap_or(0) },
-        lines: LineRange { start: 1, end: 1 },
-        text_sha256,
-        text: text.to_owned(),
-        title: None,
-        heading_path: Vec::new(),
-        tags: Vec::new(),
-        date: None,
-        updated: None,
-    }]
+    let document = chunk(source, text);
+    let record = |(occurrence, chunk): (u32, &Chunk)| {
+        let text = chunk.bytes.slice(text.as_bytes()).map(String::from_utf8_lossy).unwrap_or_default();
+        let text_sha256 = Sha256::of(text.as_bytes());
+        ChunkRecord {
+            chunk_id: ChunkId::of_text(document_id, text_sha256, occurrence),
+            document_id,
+            source: source.to_owned(),
+            source_class: SourceClass::Text,
+            extractor: None,
+            bytes: chunk.bytes,
+            lines: chunk.lines,
+            text_sha256,
+            text: text.into_owned(),
+            title: document.title.clone(),
+            heading_path: chunk.heading_path.clone(),
+            tags: document.tags.clone(),
+            date: document.date.clone(),
+            updated: document.updated.clone(),
+        }
+    };
+    (0..).zip(&document.chunks).map(record).collect()
 }
 
 type Grades = BTreeMap<String, f64>;
