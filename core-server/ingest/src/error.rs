@@ -26,6 +26,9 @@ pub enum Error {
     /// A reader of the index failed.
     #[error(transparent)]
     Engine(#[from] engine::Error),
+    /// A model could not be installed.
+    #[error(transparent)]
+    ModelInstall(#[from] crate::model_install::Error),
     /// The catalog failed in a way that starting afresh does not mend.
     #[error("the catalog failed while {doing}")]
     Catalog {
@@ -230,6 +233,7 @@ impl Error {
             Self::AnotherWriter { .. } => 10,
             Self::Interrupted => 130,
             Self::Engine(error) => engine_exit_code(error),
+            Self::ModelInstall(error) => error.exit_code(),
             Self::File { .. }
             | Self::Catalog { .. }
             | Self::DiskFull { .. }

@@ -5,6 +5,7 @@
 pub mod admit;
 pub mod catalog;
 pub mod chunk;
+pub mod commands;
 pub mod durable;
 pub mod embed;
 pub mod error;
@@ -14,6 +15,7 @@ pub mod interrupt;
 pub mod kind;
 pub mod lexical_writer;
 pub mod lock;
+pub mod model_install;
 pub mod progress;
 pub mod publish;
 pub mod scope;

@@ -10,7 +10,7 @@ use ort::logging::LogLevel;
 use crate::error::{Error, Result};
 
 /// The runtime's folder within the model store.
-pub(super) const FOLDER: &str = "runtime";
+pub const FOLDER: &str = "runtime";
 
 /// The runtime's shared library in the store at `dir`, the newest where there are several.
 pub(super) fn library(dir: &Path) -> Option<PathBuf> {
