@@ -79,7 +79,9 @@ impl HubModel {
     fn get(&self, repository: &ApiRepo, name: &str) -> Result<Option<PathBuf>> {
         match repository.get(name) {
             // The client files what it fetched under the commit that the hub says it is from.
-            Ok(path) if path.components().any(|part| part.as_os_str() == self.revision.as_str()) => Ok(Some(path)),
+            Ok(path) if path.components().any(|part| part.as_os_str() == self.revision.as_str()) => {
+                Ok(Some(path))
+            }
             Ok(_) => Err(self.refused(name, "the hub gave another revision".to_owned())),
             Err(ApiError::RequestError(error)) if is_not_found(&error.to_string()) => Ok(None),
             Err(error) => Err(self.failed(name, &error)),
