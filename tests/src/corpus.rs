@@ -27,7 +27,10 @@ fn paragraphs(name: &str, edited: usize) -> String {
     let mut text = format!("# Text {name}\n\n");
     for n in 0..6 {
         let round = if n == 3 { edited } else { 0 };
-        let _ = write!(text, "## {name} section {n}\n\nThe {MARKER} of {name} rests at depth {n}, edition{round}.\n\n");
+        let _ = write!(
+            text,
+            "## {name} section {n}\n\nThe {MARKER} of {name} rests at depth {n}, edition{round}.\n\n"
+        );
     }
     text
 }
@@ -57,7 +60,9 @@ pub fn everything(world: &World) -> Vec<Value> {
 pub fn round_of(answers: &[Value]) -> usize {
     let rounds: std::collections::BTreeSet<usize> = answers
         .iter()
-        .filter_map(|hit| hit["citation"]["source"].as_str()?.strip_prefix("moves/name")?.strip_suffix(".md")?.parse().ok())
+        .filter_map(|hit| {
+            hit["citation"]["source"].as_str()?.strip_prefix("moves/name")?.strip_suffix(".md")?.parse().ok()
+        })
         .collect();
     let edited: std::collections::BTreeSet<usize> = answers
         .iter()

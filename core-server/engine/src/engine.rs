@@ -2,12 +2,17 @@
 
 use std::path::PathBuf;
 
+use crate::collection::CollectionName;
 use crate::error::Result;
+use crate::fetch;
 use crate::index::Index;
+use crate::model::{Models, Store};
 use crate::query::{
     Caller, CollectionSummary, FetchChunk, FetchedChunk, IndexStatus, Notice, Search, SearchAnswer,
 };
+use crate::status;
 use crate::stop::Stop;
+use crate::verify::Verifier;
 
 /// Where an engine reads from.
 #[derive(Clone, Debug)]
@@ -36,18 +41,37 @@ pub struct SourceRoot {
 pub struct Engine {
     config: Config,
     index: Index,
+    models: Models,
+    verifier: Verifier,
 }
 
 impl Engine {
     /// Opens what there is. Models are loaded by a thread of their own; nothing here waits for them.
     pub fn open(config: Config) -> Result<Self> {
-        Ok(Self { index: Index::open(config.index_dir.clone())?, config })
+        let engine = Self {
+            index: Index::open(config.index_dir.clone())?,
+            models: Models::new(Store::open(&config.model_dir), config.sessions),
+            verifier: Verifier::new(config.source_roots.clone()),
+            config,
+        };
+        engine.refresh_models();
+        Ok(engine)
     }
 
     /// Looks for newly published generations and collections that came or went. Called a few times a second;
     /// costs one small read per collection while nothing changed.
     pub fn refresh(&self) -> Result<()> {
-        self.index.refresh()
+        self.index.refresh()?;
+        self.refresh_models();
+        Ok(())
+    }
+
+    fn refresh_models(&self) {
+        let seen = self.index.seen();
+        let manifests = seen.collections.values().map(|collection| collection.generation().manifest());
+        let bound =
+            manifests.filter(|manifest| manifest.vectors).filter_map(|manifest| manifest.model.as_ref());
+        self.models.refresh(bound);
     }
 
     /// Where it reads from.
@@ -60,28 +84,38 @@ impl Engine {
         &self.index
     }
 
+    /// The models that collections are bound to.
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
+    /// What checks citations.
+    pub fn verifier(&self) -> &Verifier {
+        &self.verifier
+    }
+
     /// Ranks passages and checks each against its source.
     pub fn search(&self, _search: &Search, _caller: &Caller, _stop: &Stop) -> Result<SearchAnswer> {
         todo!()
     }
 
     /// Finds one passage in the current generation or a kept one and checks it against its source.
-    pub fn fetch_chunk(&self, _fetch: &FetchChunk, _caller: &Caller, _stop: &Stop) -> Result<FetchedChunk> {
-        todo!()
+    pub fn fetch_chunk(&self, fetch: &FetchChunk, caller: &Caller, stop: &Stop) -> Result<FetchedChunk> {
+        fetch::fetch_chunk(self, fetch, caller, stop)
     }
 
     /// Every collection that opens, by name, and what was left out.
-    pub fn list_collections(&self, _stop: &Stop) -> Result<(Vec<CollectionSummary>, Vec<Notice>)> {
-        todo!()
+    pub fn list_collections(&self, stop: &Stop) -> Result<(Vec<CollectionSummary>, Vec<Notice>)> {
+        status::list_collections(self, stop)
     }
 
     /// How fresh and how complete a collection is.
     pub fn index_status(
         &self,
-        _collection: Option<&crate::collection::CollectionName>,
-        _caller: &Caller,
-        _stop: &Stop,
+        collection: Option<&CollectionName>,
+        caller: &Caller,
+        stop: &Stop,
     ) -> Result<IndexStatus> {
-        todo!()
+        status::index_status(self, collection, caller, stop)
     }
 }

@@ -12,6 +12,7 @@ use std::fs::File;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
@@ -19,8 +20,10 @@ use serde::{Deserialize, Serialize};
 use self::current::Current;
 use self::files::FileTable;
 use self::manifest::Manifest;
+use crate::dense::VectorSegment;
 use crate::error::{Error, Result};
 use crate::id::DocumentId;
+use crate::lexical::{Lexical, Segment};
 
 /// The folder of all generations within a collection's.
 pub const FOLDER: &str = "generations";
@@ -37,12 +40,16 @@ pub const TEXTS_FOLDER: &str = "texts";
 /// The list of skipped files within a generation's folder.
 pub const SKIPPED_FILE: &str = "skipped.jsonl";
 
-/// One generation, open for reading. Whoever holds it can read all of it, also once its folder is gone.
+/// One generation, open for reading. What was asked for once can be read ever after, also when its folder is gone.
 #[derive(Debug)]
 pub struct Generation {
     folder: PathBuf,
     manifest: Manifest,
     files: FileTable,
+    /// Opened when first asked for: a kept generation may be looked into for its manifest alone.
+    lexical: OnceLock<Lexical>,
+    /// One for each segment of `lexical`, in its order; none where the generation has no vectors.
+    vectors: OnceLock<Vec<VectorSegment>>,
 }
 
 impl Generation {
@@ -76,6 +83,8 @@ impl Generation {
             folder: folder.to_owned(),
             files: FileTable::open(folder, &manifest.file_segments)?,
             manifest,
+            lexical: OnceLock::new(),
+            vectors: OnceLock::new(),
         })
     }
 
@@ -104,6 +113,25 @@ impl Generation {
         &self.files
     }
 
+    /// Its chunks, by their words. Opened when first asked for, and open ever after.
+    pub fn lexical(&self) -> Result<&Lexical> {
+        if let Some(lexical) = self.lexical.get() {
+            return Ok(lexical);
+        }
+        let lexical = open_lexical(&self.folder, &self.manifest)?;
+        Ok(self.lexical.get_or_init(|| lexical))
+    }
+
+    /// Its chunks' vectors: one segment for each of the lexical side, in the same order and with the same rows; none
+    /// where the generation has no vectors. Opened when first asked for, and open ever after.
+    pub fn vectors(&self) -> Result<&[VectorSegment]> {
+        if let Some(vectors) = self.vectors.get() {
+            return Ok(vectors);
+        }
+        let vectors = open_vectors(&self.folder, &self.manifest, self.lexical()?)?;
+        Ok(self.vectors.get_or_init(|| vectors))
+    }
+
     /// What the extractor made of `document`; `None` where the document was indexed as it is stored.
     pub fn extracted_text(&self, document: DocumentId) -> Result<Option<Vec<u8>>> {
         let name = text_file(document);
@@ -113,6 +141,47 @@ impl Generation {
         let path = self.folder.join(name);
         std::fs::read(&path).map(Some).map_err(|source| Error::ReadFile { path, source })
     }
+}
+
+/// Where the vectors of the lexical segment `id` lie, relative to the generation's folder.
+pub fn vector_file(id: &str) -> String {
+    format!("{VECTORS_FOLDER}/{id}.vec")
+}
+
+fn open_lexical(folder: &Path, manifest: &Manifest) -> Result<Lexical> {
+    let path = folder.join(LEXICAL_FOLDER);
+    let opened = Lexical::open_counted(&path, &manifest.tokens);
+    let lexical = match opened {
+        Err(Error::Lexical { source, .. }) => return Err(Error::damaged(path, source)),
+        opened => opened?,
+    };
+    if lexical.chunks() != u64::from(manifest.chunks) {
+        return Err(Error::damaged(
+            path,
+            format_args!("it holds {} chunks, not {}", lexical.chunks(), manifest.chunks),
+        ));
+    }
+    Ok(lexical)
+}
+
+fn open_vectors(folder: &Path, manifest: &Manifest, lexical: &Lexical) -> Result<Vec<VectorSegment>> {
+    if !manifest.vectors {
+        return Ok(Vec::new());
+    }
+    let dimensions = manifest.model.as_ref().map(|model| model.dimensions);
+    let open = |segment: Segment| {
+        let name = vector_file(&segment.id);
+        let path = folder.join(&name);
+        if manifest.sealed(&name).is_none() {
+            return Err(Error::damaged(path, "it is not sealed"));
+        }
+        let vectors = VectorSegment::open(&path)?;
+        if vectors.rows() != segment.max_doc || Some(vectors.dimensions()) != dimensions {
+            return Err(Error::damaged(path, "it is not the vectors of its segment"));
+        }
+        Ok(vectors)
+    };
+    lexical.segments().into_iter().map(open).collect()
 }
 
 /// Where the extractor's output for `document` lies, relative to the generation's folder.

@@ -224,7 +224,7 @@ impl Collection {
         loop {
             let Some(current) = Current::read(&folder)? else { return Ok(None) };
             attempts += 1;
-            match Generation::open_current(&folder, &current) {
+            match open_whole(&folder, &current) {
                 Ok(generation) if generation.manifest().collection != *name => {
                     return Err(Error::damaged(folder, "it is the folder of another collection"));
                 }
@@ -273,6 +273,14 @@ impl Collection {
     fn holds(&self, directory: &Path) -> bool {
         directory.starts_with(&self.generation.manifest().scope.root)
     }
+}
+
+/// Opens all of a generation now: its folder may be gone when a request asks for the rest.
+fn open_whole(folder: &Path, current: &Current) -> Result<Generation> {
+    let generation = Generation::open_current(folder, current)?;
+    generation.lexical()?;
+    generation.vectors()?;
+    Ok(generation)
 }
 
 /// Whether a directory without `CURRENT` holds anything that a first ingest would not have put there.

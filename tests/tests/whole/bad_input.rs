@@ -138,7 +138,8 @@ fn a_file_that_may_not_be_read_is_skipped_by_name() {
     let world = world();
     let path = world.write("locked.md", RECIPE);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-    let run = as_nobody(&world, &["ingest", &world.docs().to_string_lossy(), "--collection", "docs", "--json"]);
+    let run =
+        as_nobody(&world, &["ingest", &world.docs().to_string_lossy(), "--collection", "docs", "--json"]);
     assert_eq!(run.code, 8, "{run}");
     assert!(run.stdout.contains("unreadable") && run.stdout.contains("locked.md"), "{run}");
 }
@@ -254,7 +255,10 @@ fn as_nobody(world: &World, arguments: &[&str]) -> Run {
     const NOBODY: u32 = 65534;
     std::os::unix::fs::chown(world.home(), Some(NOBODY), Some(NOBODY)).unwrap();
     let mut command = Command::new("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(readable("footnote-index")).args(arguments);
+    command
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(readable("footnote-index"))
+        .args(arguments);
     world.settle(&mut command);
     Run::of(&mut command)
 }

@@ -51,7 +51,10 @@ fn a_search_beside_an_ingest_never_fails_and_never_mixes_generations() {
     // Each round rewrites every document with its round's word, so a mixed answer shows two words.
     let write_round = |world: &World, round: usize| {
         for n in 0..30 {
-            world.write(&format!("m{n}.md"), manual(&format!("round{round}x{n}"), 8).replace("valve", " valve "));
+            world.write(
+                &format!("m{n}.md"),
+                manual(&format!("round{round}x{n}"), 8).replace("valve", " valve "),
+            );
         }
     };
     write_round(&world, 0);

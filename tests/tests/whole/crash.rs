@@ -7,7 +7,17 @@ use tests::{World, corpus, strace};
 
 /// What makes a state last, by system call.
 const DURABLE: &[&str] = &[
-    "write", "pwrite64", "fsync", "fdatasync", "linkat", "rename", "renameat2", "unlink", "unlinkat", "fchmod", "mkdir",
+    "write",
+    "pwrite64",
+    "fsync",
+    "fdatasync",
+    "linkat",
+    "rename",
+    "renameat2",
+    "unlink",
+    "unlinkat",
+    "fchmod",
+    "mkdir",
     "ftruncate",
 ];
 
@@ -99,7 +109,8 @@ fn a_kill_at_forty_random_instants_leaves_a_whole_generation() {
         let instant = length.mul_f64((state >> 40) as f64 / f64::from(1 << 24));
         let mut ingest = world.command("footnote-index");
         ingest.arg("ingest").arg(world.docs()).args(["--collection", "docs", "--json"]);
-        let mut child = ingest.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+        let mut child =
+            ingest.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
         std::thread::sleep(instant.max(Duration::from_millis(1)));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -118,7 +129,9 @@ fn a_lost_catalog_costs_time_and_changes_nothing() {
         let writer = world.index().join("docs/writer");
         match loss {
             "removed" => std::fs::remove_file(writer.join("catalog.sqlite")).unwrap(),
-            "garbage" => std::fs::write(writer.join("catalog.sqlite"), "not a database at all".repeat(100)).unwrap(),
+            "garbage" => {
+                std::fs::write(writer.join("catalog.sqlite"), "not a database at all".repeat(100)).unwrap()
+            }
             _ => std::fs::remove_dir_all(&writer).unwrap(),
         }
         corpus::write(&world, round);

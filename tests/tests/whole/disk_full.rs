@@ -14,7 +14,10 @@ struct SmallDisk {
 impl SmallDisk {
     fn mount(at: PathBuf) -> Self {
         fs::create_dir_all(&at).unwrap();
-        let status = Command::new("mount").args(["-t", "tmpfs", "-o", "size=16m,mode=0700", "tmpfs"]).arg(&at).status();
+        let status = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=16m,mode=0700", "tmpfs"])
+            .arg(&at)
+            .status();
         assert!(status.unwrap().success(), "mounting a tmpfs needs root");
         Self { at }
     }

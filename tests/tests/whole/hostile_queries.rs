@@ -4,7 +4,10 @@ use tests::World;
 
 fn world() -> World {
     let world = World::with_hashing_model();
-    world.write("cpp.md", "# Notes on C++\n\nThe C++ compiler writes `a^2` as a*a and never as a field:value pair.\n");
+    world.write(
+        "cpp.md",
+        "# Notes on C++\n\nThe C++ compiler writes `a^2` as a*a and never as a field:value pair.\n",
+    );
     world.write("logic.md", "# Logic\n\nAND binds tighter than OR, and NOT binds tightest of all.\n");
     world.write("web.md", "# Links\n\nThe manual is at https://example.com/manual?page=2 for now.\n");
     world.ingest();

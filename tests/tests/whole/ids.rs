@@ -60,7 +60,13 @@ fn a_model_installed_later_embeds_everything_under_the_same_ids() {
 fn one_line_in_front_of_two_thousand_embeds_three_chunks_at_most() {
     let world = World::with_hashing_model();
     let lines = (0..2000).fold(String::new(), |mut text, n| {
-        let _ = writeln!(text, "entry {n}: station {} reported {} at gauge {}", n * 17 % 101, n * 31 % 997, n * 7 % 89);
+        let _ = writeln!(
+            text,
+            "entry {n}: station {} reported {} at gauge {}",
+            n * 17 % 101,
+            n * 31 % 997,
+            n * 7 % 89
+        );
         text
     });
     for name in ["plain.txt", "flat.md", "table.py"] {

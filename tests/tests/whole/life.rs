@@ -28,7 +28,10 @@ fn every_mode_finds_the_passage_and_verifies_it() {
         let hit = top(&answer);
         assert_eq!(answer["mode"], mode);
         assert_eq!(hit["citation"]["source"], "runbook.md", "{mode}");
-        assert_eq!((hit["verdict"].as_str(), hit["reason"].as_str()), (Some("verified"), Some("bytes_equal")));
+        assert_eq!(
+            (hit["verdict"].as_str(), hit["reason"].as_str()),
+            (Some("verified"), Some("bytes_equal"))
+        );
         assert!(hit["text"].as_str().unwrap().contains("is stuck on a volume"), "{mode}");
         assert_eq!(hit["bm25_rank"].is_u64(), mode != "dense", "{hit:#}");
         assert_eq!(hit["dense_rank"].is_u64(), mode != "bm25", "{hit:#}");
@@ -42,7 +45,8 @@ fn a_hit_says_where_it_stands_and_can_be_fetched_by_id_and_by_footnote() {
     let hit = top(&answer);
     let citation = &hit["citation"];
     let file = fs::read(world.doc("runbook.md")).unwrap();
-    let range = citation["start_byte"].as_u64().unwrap() as usize..citation["end_byte"].as_u64().unwrap() as usize;
+    let range =
+        citation["start_byte"].as_u64().unwrap() as usize..citation["end_byte"].as_u64().unwrap() as usize;
     assert_eq!(hit["text"].as_str().unwrap().as_bytes(), &file[range]);
     assert_eq!(hit["title"], "Night runbook");
     assert!(hit["heading_path"].to_string().contains("Draining a node"));
@@ -61,7 +65,8 @@ fn an_edit_of_the_same_length_with_the_old_time_put_back_is_drifted() {
     let path = world.doc("runbook.md");
     let before = fs::metadata(&path).unwrap();
     edit_in_place(&world);
-    let times = FileTimes::new().set_modified(before.modified().unwrap()).set_accessed(before.accessed().unwrap());
+    let times =
+        FileTimes::new().set_modified(before.modified().unwrap()).set_accessed(before.accessed().unwrap());
     File::options().write(true).open(&path).unwrap().set_times(times).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().len(), before.len());
 
@@ -102,7 +107,10 @@ fn a_deleted_file_is_missing_and_a_root_that_is_gone_is_unresolvable() {
 
     fs::rename(world.docs(), world.home().join("elsewhere")).unwrap();
     let hit = top(&world.search(&[DRAIN])).clone();
-    assert_eq!((hit["verdict"].as_str(), hit["reason"].as_str()), (Some("unresolvable"), Some("root_unavailable")));
+    assert_eq!(
+        (hit["verdict"].as_str(), hit["reason"].as_str()),
+        (Some("unresolvable"), Some("root_unavailable"))
+    );
 }
 
 #[test]
@@ -120,7 +128,10 @@ fn a_rename_embeds_nothing_and_the_old_names_stay_answerable() {
     for name in ["chunk_id", "footnote"] {
         let fetched = world.fetch(was[name].as_str().unwrap());
         let chunk = &fetched["chunk"];
-        assert_eq!((chunk["verdict"].as_str(), chunk["reason"].as_str()), (Some("relocated"), Some("renamed")));
+        assert_eq!(
+            (chunk["verdict"].as_str(), chunk["reason"].as_str()),
+            (Some("relocated"), Some("renamed"))
+        );
         assert_eq!(chunk["citation"]["source"], "ops/night.md");
         assert_eq!(chunk["text"], was["text"]);
     }

@@ -91,7 +91,9 @@ fn the_daemon_serves_as_a_user_that_owns_nothing_and_opens_nothing_for_writing()
     let beneath: Vec<&str> = seen.lines().filter(|line| line.contains(index.to_str().unwrap())).collect();
     assert!(!beneath.is_empty(), "strace saw nothing beneath the index");
     for line in beneath {
-        for writing in ["O_WRONLY", "O_RDWR", "O_CREAT", "mkdir", "rename", "unlink", "chmod", "utime", "link("] {
+        for writing in
+            ["O_WRONLY", "O_RDWR", "O_CREAT", "mkdir", "rename", "unlink", "chmod", "utime", "link("]
+        {
             assert!(!line.contains(writing) || line.contains("readlink"), "{line}");
         }
     }

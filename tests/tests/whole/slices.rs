@@ -11,7 +11,9 @@ const MARKER: &str = "quokka";
 /// Texts whose bytes, characters and lines are counted differently by the careless.
 fn fixtures() -> Vec<(&'static str, Vec<u8>)> {
     let lines: Vec<String> = (1..=40)
-        .map(|n| if n % 10 == 1 { format!("## Part {n}") } else { format!("The {MARKER} number {n} says hello.") })
+        .map(|n| {
+            if n % 10 == 1 { format!("## Part {n}") } else { format!("The {MARKER} number {n} says hello.") }
+        })
         .collect();
     let joined = |end: &str| format!("{}{end}", lines.join(end)).into_bytes();
     let mixed: String =
@@ -33,7 +35,11 @@ fn fixtures() -> Vec<(&'static str, Vec<u8>)> {
         ("rtl.md", with("\u{05E9}\u{05DC}\u{05D5}\u{05DD} \u{0645}\u{0631}\u{062D}\u{0628}\u{0627}")),
         ("cjk.md", with("\u{4F60}\u{597D}\u{3002}\u{4E16}\u{754C}\u{3002}")),
         ("front-matter.md", [b"---\ntitle: Front\n---\n".to_vec(), joined("\n")].concat()),
-        ("code.rs", format!("//! {MARKER}\n\nfn a() {{\r\n    // {MARKER}\r\n}}\n\nfn b() {{ /* {MARKER} */ }}\n").into_bytes()),
+        (
+            "code.rs",
+            format!("//! {MARKER}\n\nfn a() {{\r\n    // {MARKER}\r\n}}\n\nfn b() {{ /* {MARKER} */ }}\n")
+                .into_bytes(),
+        ),
     ]
 }
 
