@@ -230,16 +230,27 @@ impl Code {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// Ingest skipped files that should have been indexed.
+    /// See [`Exit::ALL`].
     IngestPartial = 8,
-    /// `verify` found citations that are neither verified nor relocated.
+    /// See [`Exit::ALL`].
     CitationsChanged = 9,
-    /// Another ingest writes this collection.
+    /// See [`Exit::ALL`].
     IngestRuns = 10,
-    /// Nothing was found, and `--fail-if-none` was given.
+    /// See [`Exit::ALL`].
     NothingFound = 11,
-    /// Interrupted from the keyboard.
+    /// See [`Exit::ALL`].
     Interrupted = 130,
+}
+
+impl Exit {
+    /// Every one, with what it means.
+    pub const ALL: &'static [(Self, &'static str)] = &[
+        (Self::IngestPartial, "`ingest` skipped files that should have been indexed"),
+        (Self::CitationsChanged, "`verify` found citations that are neither verified nor relocated"),
+        (Self::IngestRuns, "another ingest writes this collection"),
+        (Self::NothingFound, "nothing was found, and `--fail-if-none` was given"),
+        (Self::Interrupted, "interrupted from the keyboard"),
+    ];
 }
 
 impl From<Exit> for ExitCode {

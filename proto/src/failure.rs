@@ -1,12 +1,13 @@
 //! A failure on its way to the caller, and how gRPC carries it.
 //!
-//! On the wire it is a status with `google.rpc` details: `ErrorInfo` (the reason is the code's
-//! word), `BadRequest` for a refused field, `RetryInfo`, `RequestInfo`. Statuses that tonic makes itself are read into the same words.
+//! On the wire it is a status with `google.rpc` details: `ErrorInfo` (the reason is the code's word), `BadRequest`
+//! for a refused field, `RetryInfo`, `RequestInfo`. Statuses that tonic makes itself are read into the same words.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use tonic::{Code as GrpcCode, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
@@ -100,6 +101,30 @@ impl Failure {
             (None, Audience::Remote) => self.code.row().remote,
         }
     }
+
+    /// The failure as JSON, with what to do now for `audience`; what is not known is left out.
+    pub fn json(&self, audience: Audience) -> Value {
+        let mut json = json!({
+            "code": self.code.word(),
+            "message": self.message,
+            "action": self.action(audience),
+        });
+        let optional = [
+            ("field", self.field.as_deref().map(Value::from)),
+            ("retry_after_ms", self.retry_after.map(|wait| Value::from(milliseconds(wait)))),
+            ("request_id", self.request_id.as_deref().map(Value::from)),
+        ];
+        for (name, value) in optional {
+            if let Some(value) = value {
+                json[name] = value;
+            }
+        }
+        json
+    }
+}
+
+fn milliseconds(wait: Duration) -> u32 {
+    u32::try_from(wait.as_millis()).unwrap_or(u32::MAX)
 }
 
 impl fmt::Display for Failure {
@@ -248,6 +273,22 @@ mod tests {
             assert_eq!(failure.code, code, "{message}");
             assert!(!failure.message.contains(&message), "{message}");
         }
+    }
+
+    #[test]
+    fn json_leaves_out_what_is_not_known() {
+        assert_eq!(
+            Failure::new(Code::ChunkNotFound).json(Audience::Remote),
+            json!({
+                "code": "chunk_not_found",
+                "message": "the collection does not know this passage, and did not in its kept generations",
+                "action": "search again, and use an id or a footnote of that answer",
+            })
+        );
+        let failure = Failure::new(Code::Overloaded).of_field("f").of_request("r");
+        let json = failure.json(Audience::Local);
+        assert_eq!(json["retry_after_ms"], 1000);
+        assert_eq!((&json["field"], &json["request_id"]), (&json!("f"), &json!("r")));
     }
 
     #[test]

@@ -166,7 +166,7 @@ impl Form {
     pub fn words(self) -> &'static str {
         match self {
             Self::Collection => {
-                "a collection's name: 1 to 64 of A-Z a-z 0-9 . _ - and begins with a letter or digit"
+                "a collection's name: 1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit"
             }
             Self::Id => "an id: 32 lower-case hex digits",
             Self::Footnote => {

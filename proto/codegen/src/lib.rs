@@ -16,7 +16,7 @@ mod table;
 use std::path::Path;
 
 pub use compile::Compiled;
-pub use contract::{Contract, Field, Kind, Message, Operation, RestBinding, WordList};
+pub use contract::{Bounds, Contract, Field, Kind, Message, Operation, RestBinding, WordList};
 pub use error::{Error, Result};
 
 /// One generated file.

@@ -1,86 +1,32 @@
-//! JSON schemas, plain enough for any client of a tool.
+//! JSON schemas, plain enough for any client of a tool, and small: all of them together stand in a model's context.
 //!
 //! Objects at the root and beneath, one scalar `type` each, everything in line. No `$ref`, no `oneOf`, no
-//! nullable types, no number formats: what is optional is not in `required`.
+//! nullable types, no number formats: what is optional is not in `required`. They are written as text, in the order
+//! of the contract.
 
-use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 
 use crate::contract::{Field, Kind, Message};
 
 /// The schema of a request: closed, with bounds, defaults and descriptions.
-pub(crate) fn request(message: &Message) -> Value {
-    let mut schema = object(message, Detail::Request);
-    schema.insert("additionalProperties".to_owned(), json!(false));
-    Value::Object(schema)
+pub(crate) fn request(message: &Message) -> String {
+    let mut members = vec![r#""type":"object""#.to_owned(), properties(message, request_property)];
+    members.extend(required(message.fields.iter().filter(|field| field.bounds.required)));
+    members.push(r#""additionalProperties":false"#.to_owned());
+    object(&members)
 }
 
-/// The schema of an answer: open, since answers grow. Names and words stand for themselves; the reference page
-/// describes them, and a client's context has better uses for the room.
-pub(crate) fn answer(message: &Message) -> Value {
-    Value::Object(object(message, Detail::Answer))
+/// The schema of an answer: open, since answers grow. Names stand for themselves and the reference page describes
+/// them. Only the root says what is required; beneath, that every field is written holds without being said.
+pub(crate) fn answer(message: &Message) -> String {
+    let mut members = vec![r#""type":"object""#.to_owned(), properties(message, answer_property)];
+    members.extend(required(message.fields.iter().filter(|field| !field.optional)));
+    object(&members)
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Detail {
-    Request,
-    Answer,
-}
-
-fn object(message: &Message, detail: Detail) -> Map<String, Value> {
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    for field in &message.fields {
-        properties.insert(field.name.clone(), property(field, detail));
-        let is_required = match detail {
-            Detail::Request => field.bounds.required,
-            Detail::Answer => !field.optional,
-        };
-        if is_required {
-            required.push(field.name.clone());
-        }
-    }
-    let mut schema = Map::new();
-    schema.insert("type".to_owned(), json!("object"));
-    schema.insert("properties".to_owned(), Value::Object(properties));
-    if !required.is_empty() {
-        schema.insert("required".to_owned(), json!(required));
-    }
-    schema
-}
-
-fn property(field: &Field, detail: Detail) -> Value {
-    let mut schema = if field.list {
-        let mut list = Map::new();
-        list.insert("type".to_owned(), json!("array"));
-        list.insert("items".to_owned(), Value::Object(single(field, detail)));
-        list
-    } else {
-        single(field, detail)
-    };
-    if detail == Detail::Request {
-        schema.insert("description".to_owned(), json!(field.description));
-        if let Some(default) = &field.bounds.default {
-            let value = serde_json::from_str(default).unwrap_or_else(|_| json!(default));
-            schema.insert("default".to_owned(), value);
-        }
-    }
-    Value::Object(schema)
-}
-
-fn single(field: &Field, detail: Detail) -> Map<String, Value> {
-    let mut schema = Map::new();
-    let kind = match &field.kind {
-        Kind::Text | Kind::Word(_) => "string",
-        Kind::Number => "integer",
-        Kind::Decimal => "number",
-        Kind::Switch => "boolean",
-        Kind::Message(message) => return object(message, detail),
-    };
-    schema.insert("type".to_owned(), json!(kind));
-    if let Kind::Word(list) = &field.kind {
-        let words: Vec<_> = list.words.iter().map(|(word, _, _)| word).collect();
-        schema.insert("enum".to_owned(), json!(words));
-    }
+fn request_property(field: &Field) -> String {
+    let mut members = vec![member("description", &quoted(&field.description))];
+    members.extend(scalar(field));
     let bounds = &field.bounds;
     for (name, bound) in [
         ("minLength", bounds.min_length),
@@ -88,14 +34,45 @@ fn single(field: &Field, detail: Detail) -> Map<String, Value> {
         ("minimum", bounds.minimum),
         ("maximum", bounds.maximum),
     ] {
-        if let Some(bound) = bound {
-            schema.insert(name.to_owned(), json!(bound));
+        members.extend(bound.map(|bound| member(name, &bound.to_string())));
+    }
+    members.extend(pattern(field).map(|pattern| member("pattern", &quoted(pattern))));
+    members.extend(bounds.default.as_ref().map(|default| member("default", default)));
+    object(&members)
+}
+
+fn answer_property(field: &Field) -> String {
+    let schema = match &field.kind {
+        Kind::Message(message) if message.fields.iter().all(is_plain_decimal) => {
+            r#"{"type":"object","additionalProperties":{"type":"number"}}"#.to_owned()
         }
+        Kind::Message(message) => {
+            object(&[r#""type":"object""#.to_owned(), properties(message, answer_property)])
+        }
+        Kind::Text | Kind::Number | Kind::Decimal | Kind::Switch | Kind::Word(_) => object(&scalar(field)),
+    };
+    if field.list { format!(r#"{{"type":"array","items":{schema}}}"#) } else { schema }
+}
+
+fn is_plain_decimal(field: &Field) -> bool {
+    matches!(field.kind, Kind::Decimal) && !field.list
+}
+
+/// `type`, and `enum` where words are meant.
+fn scalar(field: &Field) -> Vec<String> {
+    let name = match &field.kind {
+        Kind::Text | Kind::Word(_) => "string",
+        Kind::Number => "integer",
+        Kind::Decimal => "number",
+        Kind::Switch => "boolean",
+        Kind::Message(_) => "object",
+    };
+    let mut members = vec![member("type", &quoted(name))];
+    if let Kind::Word(list) = &field.kind {
+        let words: Vec<_> = list.words.iter().map(|(word, _, _)| quoted(word)).collect();
+        members.push(member("enum", &format!("[{}]", words.join(","))));
     }
-    if let Some(pattern) = pattern(field) {
-        schema.insert("pattern".to_owned(), json!(pattern));
-    }
-    schema
+    members
 }
 
 /// What JSON Schema can say of a form. `validate` says the rest.
@@ -106,4 +83,38 @@ fn pattern(field: &Field) -> Option<&'static str> {
         _ if field.bounds.not_blank => Some("\\S"),
         _ => None,
     }
+}
+
+fn properties(message: &Message, property: fn(&Field) -> String) -> String {
+    let members: Vec<_> = message.fields.iter().map(|field| member(&field.name, &property(field))).collect();
+    member("properties", &object(&members))
+}
+
+fn required<'a>(fields: impl Iterator<Item = &'a Field>) -> Option<String> {
+    let names: Vec<_> = fields.map(|field| quoted(&field.name)).collect();
+    (!names.is_empty()).then(|| member("required", &format!("[{}]", names.join(","))))
+}
+
+fn object(members: &[String]) -> String {
+    format!("{{{}}}", members.join(","))
+}
+
+fn member(name: &str, value: &str) -> String {
+    format!("{}:{value}", quoted(name))
+}
+
+/// A JSON string.
+fn quoted(text: &str) -> String {
+    let mut json = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' => json.push_str("\\\""),
+            '\\' => json.push_str("\\\\"),
+            // Writing to a string does not fail.
+            _ if character.is_control() => _ = write!(json, "\\u{:04x}", u32::from(character)),
+            _ => json.push(character),
+        }
+    }
+    json.push('"');
+    json
 }
