@@ -129,15 +129,19 @@ impl Listener {
     pub async fn bind(place: &Place) -> Result<Self, Error> {
         let peers = Peers::new(place.group.clone(), &place.allowed_uids)?;
         let path = place.socket.as_path();
+        let index_lock = lock_index(place).await?;
         folder::prepare(path, place.group.as_ref())?;
-        let locks = [
-            lock::take(&place.socket.owner_lock(), path, "this socket").await?,
-            lock::take(&place.index_lock, path, "this index").await?,
-        ];
+        let socket_lock = lock::take(&place.socket.owner_lock(), path, "this socket").await?;
         remove_stale(path)?;
         let (listener, identity) = listen(path, place.group.as_ref())?;
         info!(socket = %path.display(), "listening");
-        Ok(Self { accepts: Some(listener), path: path.to_owned(), identity, peers, _locks: locks })
+        Ok(Self {
+            accepts: Some(listener),
+            path: path.to_owned(),
+            identity,
+            peers,
+            _locks: [index_lock, socket_lock],
+        })
     }
 
     /// Waits for the next connection of a peer that may connect. Others are closed unheard.
@@ -176,6 +180,19 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+/// Takes the lock of the index directory; beside the socket where its own folder cannot be written to, as in a
+/// container whose root is read-only.
+async fn lock_index(place: &Place) -> Result<Lock, Error> {
+    let path = place.socket.as_path();
+    let taken = lock::take(&place.index_lock, path, "this index").await;
+    match (taken, place.index_lock.file_name()) {
+        (Err(Error::File { .. }), Some(name)) => {
+            lock::take(&path.with_file_name(name), path, "this index").await
+        }
+        (taken, _) => taken,
     }
 }
 
@@ -368,21 +385,60 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stranger_is_closed_unheard() {
+    async fn an_index_lock_that_cannot_be_written_stands_beside_the_socket() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("no-folder"), "").unwrap();
+        let index_lock = folder.path().join("no-folder/index.lock");
+        let place = Place { index_lock, ..place(folder.path()) };
+        let _listener = Listener::bind(&place).await.unwrap();
+        assert!(folder.path().join("run/index.lock").exists());
+    }
+
+    /// The stranger's number; nobody's.
+    const STRANGER: Uid = Uid(64_321);
+
+    /// Binds a socket whose modes keep nobody out, and lets a stranger connect: root can become one, others let
+    /// the daemon believe that it is somebody else.
+    async fn let_stranger_connect(allowed: Vec<Uid>) -> usize {
         let folder = tempfile::tempdir().unwrap();
         let place = place(folder.path());
         let mut listener = Listener::bind(&place).await.unwrap();
-        listener.peers = Peers::of(Uid(4_000_000_001));
-        if rustix::process::geteuid().is_root() {
-            return; // Root may always connect; tests/ drops to another user for this.
-        }
-        let client = std::thread::spawn({
-            let path = place.socket.as_path().to_owned();
-            move || StdUnixStream::connect(path).unwrap().read(&mut [0]).unwrap()
+        let is_root = rustix::process::geteuid().is_root();
+        let own = if is_root { Uid(0) } else { Uid(64_322) };
+        let allowed = if is_root { allowed } else { vec![] };
+        listener.peers = Peers::of(own, allowed);
+        let open =
+            |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+        open(folder.path(), 0o755);
+        open(&folder.path().join("run"), 0o755);
+        open(place.socket.as_path(), 0o666);
+        let path = place.socket.as_path().to_owned();
+        let client = std::thread::spawn(move || {
+            if is_root {
+                let uid = rustix::thread::Uid::from_raw(STRANGER.0);
+                rustix::thread::set_thread_res_uid(uid, uid, uid).unwrap();
+            }
+            StdUnixStream::connect(path).unwrap().read(&mut [0; 8]).unwrap()
         });
+        let read = tokio::task::spawn_blocking(|| client.join().unwrap());
         tokio::select! {
-            _ = listener.accept() => panic!("let in"),
-            read = tokio::task::spawn_blocking(|| client.join().unwrap()) => assert_eq!(read.unwrap(), 0),
+            mut stream = listener.accept() => {
+                tokio::io::AsyncWriteExt::write_all(&mut stream, b"hello").await.unwrap();
+                5
+            }
+            read = read => read.unwrap(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stranger_is_closed_unheard() {
+        assert_eq!(let_stranger_connect(vec![]).await, 0);
+    }
+
+    #[tokio::test]
+    async fn an_allowed_user_is_heard() {
+        if rustix::process::geteuid().is_root() {
+            assert_eq!(let_stranger_connect(vec![STRANGER]).await, 5);
         }
     }
 }

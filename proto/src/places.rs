@@ -167,7 +167,7 @@ pub fn absolute(path: &Path) -> Result<PathBuf, Error> {
 
 /// The path without links, as far as it exists: the same before and after the rest of it is created, so that
 /// all processes give one index directory one name.
-fn settled(path: &Path) -> Result<PathBuf, Error> {
+pub fn settled(path: &Path) -> Result<PathBuf, Error> {
     let path = absolute(path)?;
     for ancestor in path.ancestors() {
         if let Ok(real) = ancestor.canonicalize() {

@@ -9,10 +9,12 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use proto::places::settled;
+
 use super::{Error, is_live};
 
 /// How long a daemon that holds the lock and no longer listens is waited for: longer than a drain takes.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// How often the lock is tried meanwhile.
 const RETRY: Duration = Duration::from_millis(20);
@@ -26,7 +28,7 @@ pub struct Lock {
 
 /// The name of the lock file of an index directory: the same for every way to write its path.
 pub fn index_lock_name(index_dir: &Path) -> String {
-    let settled = settle(index_dir);
+    let settled = settled(index_dir).unwrap_or_else(|_| index_dir.to_owned());
     let hash = engine::id::Sha256::of(settled.as_os_str().as_bytes()).to_string();
     format!("index-{}.lock", &hash[..16])
 }
@@ -101,18 +103,6 @@ impl std::fmt::Display for Holder {
         }
         Ok(())
     }
-}
-
-/// The path without links, as far as it exists.
-fn settle(path: &Path) -> PathBuf {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    path.ancestors()
-        .find_map(|ancestor| {
-            let real = ancestor.canonicalize().ok()?;
-            let rest = path.strip_prefix(ancestor).ok()?;
-            Some(real.components().chain(rest.components()).collect())
-        })
-        .unwrap_or(path)
 }
 
 #[cfg(test)]

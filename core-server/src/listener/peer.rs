@@ -139,10 +139,10 @@ impl Peers {
         Ok(Self { own, allowed: allowed.to_vec(), group })
     }
 
-    /// Those of a daemon that runs as `own`.
+    /// Those of a daemon that runs as `own` and whose flags were looked at.
     #[cfg(test)]
-    pub(super) fn of(own: Uid) -> Self {
-        Self { own, allowed: vec![], group: None }
+    pub(super) fn of(own: Uid, allowed: Vec<Uid>) -> Self {
+        Self { own, allowed, group: None }
     }
 
     pub(super) fn admit(&self, stream: &UnixStream, socket: &Path) -> Result<(), Refusal> {
