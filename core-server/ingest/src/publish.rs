@@ -20,7 +20,7 @@
 //!
 //! Deliberately left out: what goes into a generation (`commands/ingest`).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -87,6 +87,22 @@ impl<'a> Draft<'a> {
         durable::link_or_copy(&parent.folder().join(path), &self.path.join(path))?;
         self.linked.insert(path.to_owned(), sealed.clone());
         Ok(())
+    }
+
+    /// Takes every file in a folder of `parent` as it is.
+    pub fn link_all(&mut self, parent: &Generation, folder: &str) -> Result<()> {
+        for file in &parent.manifest().files {
+            if file.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')) {
+                self.link(parent, &file.path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Throws away what was put into a folder of it.
+    pub fn forget(&mut self, folder: &str) -> Result<()> {
+        self.linked.retain(|path, _| !path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
+        durable::remove_folder(&self.path.join(folder))
     }
 
     /// Takes a copy of a file from `parent` that may be written.
@@ -240,16 +256,6 @@ fn sync_folders(folder: &Path) -> Result<()> {
         }
     }
     durable::sync_folder(folder)
-}
-
-/// The texts of a parent that a new generation keeps: all but those of the documents in `gone`.
-pub fn link_texts(draft: &mut Draft<'_>, parent: &Generation, gone: &HashSet<String>) -> Result<()> {
-    let prefix = format!("{}/", engine::generation::TEXTS_FOLDER);
-    let texts = parent.manifest().files.iter().filter(|file| file.path.starts_with(&prefix));
-    for file in texts.filter(|file| !gone.contains(&file.path)) {
-        draft.link(parent, &file.path)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

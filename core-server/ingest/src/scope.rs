@@ -287,8 +287,8 @@ fn relative_to(root: &Path, paths: &[PathBuf], name: &CollectionName) -> Result<
     Ok(joined(paths.iter().map(relative).collect::<Result<Vec<_>>>()?))
 }
 
-/// Sorted, each once, none beneath another.
-fn joined(paths: impl IntoIterator<Item = String>) -> Vec<String> {
+/// Paths sorted, each once, none beneath another.
+pub fn joined(paths: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut paths: Vec<String> = paths.into_iter().collect();
     paths.sort();
     paths.dedup();
