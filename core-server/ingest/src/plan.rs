@@ -175,7 +175,11 @@ mod tests {
         };
         let plan = plan(&known, &HashMap::new(), &walked, &target(&["."]), |_| Some(1));
         assert_eq!(plan.unchanged, 1);
-        assert_eq!(sources(&plan.doubtful), ["edited", "hasty"], "changed within two seconds before it was seen");
+        assert_eq!(
+            sources(&plan.doubtful),
+            ["edited", "hasty"],
+            "changed within two seconds before it was seen"
+        );
         assert_eq!(sources(&plan.new), ["new"]);
         assert_eq!(plan.gone, ["gone"]);
     }
@@ -213,7 +217,8 @@ mod tests {
     fn a_file_system_that_is_not_mounted_empties_nothing() {
         let old = fingerprint(1, 100, 200);
         let all = known(&[("disk/a", old), ("disk/b", old)]);
-        let run = |walked: &Walked, device| plan(&all, &HashMap::new(), walked, &target(&["."]), |_| Some(device));
+        let run =
+            |walked: &Walked, device| plan(&all, &HashMap::new(), walked, &target(&["."]), |_| Some(device));
         let empty = Walked::default();
         assert_eq!((run(&empty, 2).unmounted, run(&empty, 2).gone.len()), (2, 0));
         assert_eq!((run(&empty, 1).unmounted, run(&empty, 1).gone.len()), (0, 2), "deleted where it was");

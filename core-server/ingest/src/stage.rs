@@ -199,7 +199,8 @@ pub fn records<'a>(
     let document_id = DocumentId::of_source(source);
     let mut occurrences: HashMap<Sha256, u32> = HashMap::new();
     document.chunks.iter().map(move |chunk| {
-        let text = admitted.text.get(chunk.bytes.start as usize..chunk.bytes.end as usize).unwrap_or_default();
+        let text =
+            admitted.text.get(chunk.bytes.start as usize..chunk.bytes.end as usize).unwrap_or_default();
         let text_sha256 = Sha256::of(text.as_bytes());
         let occurrence = occurrences.entry(text_sha256).or_default();
         let chunk_id = ChunkId::of_text(document_id, text_sha256, *occurrence);

@@ -198,7 +198,11 @@ impl fmt::Display for Summary {
             writeln!(f, "  {} texts embedded", count(self.embedded))?;
         }
         if self.truncated > 0 {
-            writeln!(f, "  {} of them are longer than the model's window; their ends are found by words only", count(self.truncated))?;
+            writeln!(
+                f,
+                "  {} of them are longer than the model's window; their ends are found by words only",
+                count(self.truncated)
+            )?;
         }
         self.write_left_out(f)?;
         self.write_advice(f)
@@ -213,13 +217,19 @@ impl Summary {
             for (reason, number) in &self.ignored {
                 let names = self.first_ignored.iter().find(|(known, _)| known.as_str() == reason);
                 let names = names.map(|(_, names)| names.as_slice()).unwrap_or_default();
-                writeln!(f, "    {reason} {}: {}", HumanCount(u64::from(*number)), first(names, *number as usize))?;
+                writeln!(
+                    f,
+                    "    {reason} {}: {}",
+                    HumanCount(u64::from(*number)),
+                    first(names, *number as usize)
+                )?;
             }
         }
         if !self.skipped.is_empty() {
             writeln!(f, "  skipped {}, which should have worked:", HumanCount(self.skipped.len() as u64))?;
             for file in self.skipped.iter().take(FIRST) {
-                let detail = if file.detail.is_empty() { String::new() } else { format!(" ({})", file.detail) };
+                let detail =
+                    if file.detail.is_empty() { String::new() } else { format!(" ({})", file.detail) };
                 writeln!(f, "    {}: {}{detail}", file.source, file.reason.sentence())?;
             }
             if self.skipped.len() > FIRST {
@@ -301,7 +311,8 @@ impl DryRun {
     /// The line of `--json`.
     pub fn to_json(&self) -> Value {
         let mut object = json!({"event": "dry_run"});
-        if let (Value::Object(object), Ok(Value::Object(fields))) = (&mut object, serde_json::to_value(self)) {
+        if let (Value::Object(object), Ok(Value::Object(fields))) = (&mut object, serde_json::to_value(self))
+        {
             object.extend(fields);
         }
         object
@@ -311,11 +322,18 @@ impl DryRun {
 impl fmt::Display for DryRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} from {}: nothing was written", self.collection, self.root.display())?;
-        for (what, sources) in
-            [("would be read", &self.add), ("would be read again", &self.change), ("would leave", &self.remove)]
-        {
+        for (what, sources) in [
+            ("would be read", &self.add),
+            ("would be read again", &self.change),
+            ("would leave", &self.remove),
+        ] {
             if !sources.is_empty() {
-                writeln!(f, "  {} {what}: {}", HumanCount(sources.len() as u64), first(sources, sources.len()))?;
+                writeln!(
+                    f,
+                    "  {} {what}: {}",
+                    HumanCount(sources.len() as u64),
+                    first(sources, sources.len())
+                )?;
             }
         }
         writeln!(f, "  {} unchanged", HumanCount(self.unchanged as u64))?;

@@ -27,6 +27,7 @@ use crate::catalog::{Catalog, Seen};
 use crate::chunk::CHUNKER;
 use crate::embed::{self, identity_in_words};
 use crate::error::{Error, Result};
+use crate::file_table;
 use crate::folder::CollectionFolder;
 use crate::interrupt::Interrupt;
 use crate::lock::WriterLock;
@@ -40,7 +41,6 @@ use crate::stage::{self, Outcome, Staged, Work};
 use crate::summary::{DryRun, Summary, Vectors};
 use crate::vectors::{self, Survey, Written, has_vectors_of};
 use crate::walk::{WalkError, Walked, walk};
-use crate::file_table;
 
 /// The model that a new collection is bound to where it is installed and nothing else is said.
 pub const DEFAULT_MODEL: &str = "bge-small-en-v1.5";
@@ -103,9 +103,8 @@ impl Update<'_> {
         let folder = CollectionFolder::new(self.index_dir, &target.collection);
         refuse_missing_root(target)?;
         let mut needed = 0;
-        self.run_in(target, &folder, &mut needed).map_err(|error| {
-            if error.is_disk_full() { self.disk_full(needed) } else { error }
-        })
+        self.run_in(target, &folder, &mut needed)
+            .map_err(|error| if error.is_disk_full() { self.disk_full(needed) } else { error })
     }
 
     fn run_in(&self, target: &Target, folder: &CollectionFolder, needed: &mut u64) -> Result<Summary> {
@@ -298,7 +297,8 @@ impl<'a> Run<'a> {
             }
             Model::Refused => {
                 self.summary.vectors = Vectors::Refused;
-                let bound = parent.as_ref().is_some_and(|parent| parent.generation.manifest().model.is_some());
+                let bound =
+                    parent.as_ref().is_some_and(|parent| parent.generation.manifest().model.is_some());
                 self.publish_words_only(parent, draft, &contents, news || bound)
             }
         }
@@ -472,7 +472,8 @@ impl<'a> Run<'a> {
             && !had_vectors
             && let Some(draft) = draft.take()
         {
-            let published = self.seal(parent.as_ref(), draft, contents, Side { vectors: false, bound: None })?;
+            let published =
+                self.seal(parent.as_ref(), draft, contents, Side { vectors: false, bound: None })?;
             self.say_searchable(&published);
             lexical = Lexical::open_counted(&published.folder().join(LEXICAL_FOLDER), &contents.tokens)?;
             parent = Some(Parent::of(published, true)?);
@@ -626,13 +627,17 @@ impl<'a> Run<'a> {
                     } else {
                         summary.added += 1;
                     }
-                    summary.warnings.extend(indexed.warnings.into_iter().map(|warning| (source.clone(), warning)));
+                    summary
+                        .warnings
+                        .extend(indexed.warnings.into_iter().map(|warning| (source.clone(), warning)));
                 }
                 Outcome::Ignored(reason) => {
                     *summary.ignored.entry(reason.to_string()).or_default() += 1;
                     summary.name_ignored(reason, &source);
                 }
-                Outcome::Skipped(reason, detail) => summary.skipped.push(SkippedFile { source, reason, detail }),
+                Outcome::Skipped(reason, detail) => {
+                    summary.skipped.push(SkippedFile { source, reason, detail })
+                }
                 Outcome::Gone => summary.removed += usize::from(before.contains_key(&source)),
             }
         }

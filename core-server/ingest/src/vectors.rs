@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use engine::dense::VectorSegment;
 use engine::generation::manifest::ModelIdentity;
-use engine::generation::{Generation, LEXICAL_FOLDER, VECTORS_FOLDER};
+use engine::generation::{Generation, VECTORS_FOLDER, vector_file};
 use engine::id::Sha256;
 use engine::lexical::{Lexical, Segment};
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
@@ -41,11 +41,6 @@ pub struct Survey {
 pub struct Fresh {
     segment: Segment,
     keys: Vec<Option<Sha256>>,
-}
-
-/// The path of a segment's vectors within a generation.
-pub fn vector_file(segment: &str) -> String {
-    format!("{VECTORS_FOLDER}/{segment}.vec")
 }
 
 /// Finds out what `lexical` needs. `parent` counts only where its vectors are of the same model.
@@ -159,7 +154,7 @@ fn salvage(
     mut wanted: HashSet<Sha256>,
     catalog: &mut Catalog,
 ) -> Result<HashSet<Sha256>> {
-    let before = Lexical::open_counted(&parent.folder().join(LEXICAL_FOLDER), &parent.manifest().tokens)?;
+    let before = parent.lexical()?;
     let carried: HashMap<String, u32> =
         (0..).zip(lexical.segments()).map(|(ord, segment)| (segment.id, ord)).collect();
     let mut saved = HashSet::new();

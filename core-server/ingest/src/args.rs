@@ -1,0 +1,133 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use proto::settings::{CollectionArgs, LogArgs, StoreArgs};
+
+use crate::commands::model::ModelArgs;
+
+/// Answers from your own documents, each with a footnote that is checked.
+#[derive(Debug, Parser)]
+#[command(name = "footnote-index", bin_name = "footnote", version)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Where index and models are.
+    #[command(flatten)]
+    pub stores: StoreArgs,
+    /// What is logged.
+    #[command(flatten)]
+    pub log: LogArgs,
+}
+
+/// What works on a whole index.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Index files, or bring a collection up to date
+    Ingest(IngestArgs),
+    /// Check every citation of a collection against its source
+    Verify(VerifyArgs),
+    /// List the files that should have been indexed and could not be
+    Skipped(OneCollection),
+    /// Go back to an earlier generation of a collection
+    Rollback(RollbackArgs),
+    /// Remove a collection from the index; its files are not touched
+    Remove(RemoveArgs),
+    /// Install models, list them, check them
+    Model(ModelCommand),
+}
+
+/// `ingest`.
+#[derive(Debug, Args)]
+pub struct IngestArgs {
+    /// Files and folders; they join what the collection looks at. Without any, all of that is looked at again
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The collection [default: the one whose root holds PATH, else a new one named after the folder]
+    #[command(flatten)]
+    pub collection: CollectionArgs,
+    /// The root of a new collection [default: the folder given, or the common parent]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Index files of this name too, whatever their kind; replaces what was recorded, '' forgets it
+    #[arg(long, value_name = "GLOB")]
+    pub include: Vec<String>,
+    /// Leave files of this name out; replaces what was recorded, '' forgets it
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+    /// Embed with this model; another one than before embeds everything anew
+    #[arg(long, value_name = "NAME", env = "FOOTNOTE_MODEL", conflicts_with = "no_model")]
+    pub model: Option<String>,
+    /// Make a collection without vectors, searched by words only
+    #[arg(long)]
+    pub no_model: bool,
+    /// Skip larger files [default: 16 MiB, or what was recorded]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_file_bytes: Option<u64>,
+    /// Say what would be done, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print JSON lines: events, and a summary at the end
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A collection by its name, or the only one.
+#[derive(Debug, Args)]
+pub struct OneCollection {
+    /// The collection [default: the one that holds the working directory, or the only one]
+    #[arg(value_name = "COLLECTION")]
+    pub name: Option<String>,
+    /// Named by a flag or by the environment instead.
+    #[command(flatten)]
+    pub collection: CollectionArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// Which collection.
+    #[command(flatten)]
+    pub which: OneCollection,
+}
+
+/// `rollback`.
+#[derive(Debug, Args)]
+pub struct RollbackArgs {
+    /// Which collection.
+    #[command(flatten)]
+    pub which: OneCollection,
+    /// The generation to go back to [default: the one before the current one]
+    #[arg(long, value_name = "N")]
+    pub to: Option<u32>,
+}
+
+/// `remove`.
+#[derive(Debug, Args)]
+pub struct RemoveArgs {
+    /// The collection
+    #[arg(value_name = "COLLECTION")]
+    pub name: String,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `model`.
+#[derive(Debug, Args)]
+pub struct ModelCommand {
+    /// What to do with models.
+    #[command(flatten)]
+    pub args: ModelArgs,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+}
