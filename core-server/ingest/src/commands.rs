@@ -5,6 +5,7 @@ pub mod model;
 pub mod remove;
 pub mod rollback;
 pub mod skipped;
+pub mod verify;
 
 use std::env;
 use std::io::{self, Write as _};

@@ -36,7 +36,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
                 commands::model::run(&command.args, places.store.dir(), format, &mut out, &mut notes)?;
             outcome.exit_code().into()
         }
-        Command::Verify(_) => return Err(anyhow::anyhow!("not yet")),
+        Command::Verify(args) => commands::verify::run(&places, &args)?,
     };
     Ok(code)
 }
