@@ -10,6 +10,7 @@ use crate::model::{Models, Store};
 use crate::query::{
     Caller, CollectionSummary, FetchChunk, FetchedChunk, IndexStatus, Notice, Search, SearchAnswer,
 };
+use crate::search;
 use crate::status;
 use crate::stop::Stop;
 use crate::verify::Verifier;
@@ -95,8 +96,8 @@ impl Engine {
     }
 
     /// Ranks passages and checks each against its source.
-    pub fn search(&self, _search: &Search, _caller: &Caller, _stop: &Stop) -> Result<SearchAnswer> {
-        todo!()
+    pub fn search(&self, search: &Search, caller: &Caller, stop: &Stop) -> Result<SearchAnswer> {
+        search::search(self, search, caller, stop)
     }
 
     /// Finds one passage in the current generation or a kept one and checks it against its source.

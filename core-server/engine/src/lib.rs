@@ -21,6 +21,7 @@ pub mod lines;
 pub mod model;
 pub mod passage;
 pub mod query;
+mod search;
 pub mod source;
 mod status;
 pub mod stop;

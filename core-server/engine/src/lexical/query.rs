@@ -27,7 +27,7 @@ pub struct QueryTerm {
 }
 
 /// What a stem weighs by field, against 1 in the text itself.
-const HEADING: f32 = 0.4;
+const HEADING: f32 = 0.3;
 const PATH: f32 = 0.1;
 
 /// What it adds that a word has the very form asked for. More would count every plain match twice.
