@@ -2,7 +2,9 @@
 //!
 //! Not reciprocal ranks: they forget by how much a passage is better, and where one leg knows nothing they still
 //! give it half of the say (`docs/decisions/0004-lexical-ranking.md`). A leg's scores are normalised by its best and
-//! its worst candidate, so both lists should be long: a hundred at least, whatever is asked for.
+//! its worst candidate, so both lists should be long: a hundred at least, whatever is asked for. A shorter BM25 list
+//! holds all that have any of the words, and what it does not hold scores 0: then 0 is the worst, lest the last of
+//! few good matches count for nothing.
 //!
 //! Deliberately left out: the legs themselves, and loading what they found.
 
@@ -40,12 +42,13 @@ pub struct Fused {
 /// nothing from it.
 pub fn fuse(bm25: &[Candidate], dense: &[Candidate], weight: DenseWeight) -> Vec<Fused> {
     let mut fused: HashMap<DocAddress, Fused> = HashMap::with_capacity(bm25.len() + dense.len());
-    for (candidate, normalized, place) in normalized(bm25) {
+    let worst_bm25 = if bm25.len() < DEPTH { Some(0.0) } else { None };
+    for (candidate, normalized, place) in normalized(bm25, worst_bm25) {
         let fused = fused.entry(candidate.address).or_insert_with(|| Fused::alone(&candidate));
         fused.score += (1.0 - weight.share()) * normalized;
         fused.bm25 = Some(place);
     }
-    for (candidate, normalized, place) in normalized(dense) {
+    for (candidate, normalized, place) in normalized(dense, None) {
         let fused = fused.entry(candidate.address).or_insert_with(|| Fused::alone(&candidate));
         fused.score += weight.share() * normalized;
         fused.dense = Some(place);
@@ -66,13 +69,13 @@ impl Fused {
     }
 }
 
-/// Each candidate with its score between the leg's worst, 0, and its best, 1, and its place. Where all are equal,
-/// all are best.
-fn normalized(leg: &[Candidate]) -> impl Iterator<Item = (Candidate, f64, LegPlace)> {
+/// Each candidate with its score between the `worst`, or else the leg's own, 0, and the leg's best, 1, and its place.
+/// Where all are equal, all are best.
+fn normalized(leg: &[Candidate], worst: Option<f64>) -> impl Iterator<Item = (Candidate, f64, LegPlace)> {
     let mut leg = leg.to_vec();
     leg.sort_unstable_by(Candidate::order);
     let best = leg.first().map_or(0.0, |candidate| f64::from(candidate.score));
-    let worst = leg.last().map_or(0.0, |candidate| f64::from(candidate.score));
+    let worst = worst.or_else(|| leg.last().map(|candidate| candidate.score.into())).unwrap_or(0.0);
     let range = best - worst;
     leg.into_iter().zip(1..).map(move |(candidate, rank)| {
         let score = f64::from(candidate.score);
@@ -143,6 +146,15 @@ mod tests {
         assert_eq!(rows(&fuse(&bm25, &[], DenseWeight::new(0.5))), [2, 3, 1]);
         assert_eq!(rows(&fuse(&[], &bm25, DenseWeight::new(0.5))), [2, 3, 1]);
         assert_eq!(fuse(&[], &[], DenseWeight::new(0.5)), []);
+    }
+
+    #[test]
+    fn the_last_of_few_matches_counts() {
+        let bm25 = [candidate(1, 10.0), candidate(2, 9.5)];
+        let dense = [candidate(3, 0.8), candidate(1, 0.7), candidate(4, 0.1)];
+        let fused = fuse(&bm25, &dense, DenseWeight::new(0.5));
+        assert_eq!(fused.iter().map(|fused| fused.address.doc_id).collect::<Vec<_>>(), [1, 3, 2, 4]);
+        assert!((fused[2].score - 0.475).abs() < 1e-9);
     }
 
     #[test]

@@ -57,20 +57,21 @@ impl Lexical {
     /// Opens the index in the folder `path` and counts the tokens of its ranked fields, which takes a
     /// nanosecond or two per chunk.
     pub fn open(path: &Path) -> Result<Self> {
-        let searcher = open_searcher(path).map_err(failed("opening it"))?;
-        let mut tokens = [0; 4];
-        for ranked in Ranked::ALL {
-            tokens[ranked as usize] = count_tokens(&searcher, ranked).map_err(failed("counting tokens"))?;
-        }
-        Self::with_tokens(path, searcher, tokens)
+        Self::open_counted(path, &BTreeMap::new())
     }
 
     /// Opens the index in the folder `path`, whose [`tokens`](Self::tokens) are known: the work does not grow
-    /// with the index, but for rows that are deleted.
+    /// with the index, but for rows that are deleted. A field that is not in `tokens` is counted.
     pub fn open_counted(path: &Path, tokens: &BTreeMap<String, u64>) -> Result<Self> {
         let searcher = open_searcher(path).map_err(failed("opening it"))?;
-        let tokens = Ranked::ALL.map(|ranked| tokens.get(ranked.name()).copied().unwrap_or(0));
-        Self::with_tokens(path, searcher, tokens)
+        let mut known = [0; 4];
+        for ranked in Ranked::ALL {
+            known[ranked as usize] = match tokens.get(ranked.name()) {
+                Some(&tokens) => tokens,
+                None => count_tokens(&searcher, ranked).map_err(failed("counting tokens"))?,
+            };
+        }
+        Self::with_tokens(path, searcher, known)
     }
 
     fn with_tokens(path: &Path, searcher: Searcher, tokens: [u64; 4]) -> Result<Self> {

@@ -12,6 +12,11 @@ const LONGEST: usize = 64;
 /// The terms of a run of words and joiners that begins with a word.
 pub(super) fn terms(run: &str, sink: &mut impl FnMut(Kind, &str)) {
     let mut terms = Terms { lower: String::new(), sink };
+    let (word, joint) = run.split_at(run.find(is_joiner).unwrap_or(run.len()));
+    if joint.chars().all(is_joiner) {
+        // Nearly every run of prose, without a list of words.
+        return terms.word(&Word { start: 0, text: word, joint, is_last: true });
+    }
     let words = words(run);
     for identifier in words.chunk_by(|left, _| left.is_linked()) {
         terms.identifier(run, identifier);
@@ -57,7 +62,6 @@ fn words(run: &str) -> Vec<Word<'_>> {
     let mut words: Vec<Word<'_>> = Vec::new();
     let mut start = 0;
     while start < run.len() {
-        let is_joiner = |c| Class::of(c) == Class::Joiner;
         let end = run[start..].find(is_joiner).map_or(run.len(), |length| start + length);
         let next = run[end..].find(|c| !is_joiner(c)).map_or(run.len(), |length| end + length);
         let word = Word { start, text: &run[start..end], joint: &run[end..next], is_last: next == run.len() };
@@ -66,14 +70,17 @@ fn words(run: &str) -> Vec<Word<'_>> {
                 *last = Word { start: last.start, text: &run[last.start..end], ..word };
             }
             Some(last) if is_contraction(last.joint, word.text) => {
-                (last.joint, last.is_last) =
-                    (if word.joint.is_empty() { " " } else { word.joint }, word.is_last);
+                (last.joint, last.is_last) = (word.joint, word.is_last);
             }
             _ => words.push(word),
         }
         start = next;
     }
     words
+}
+
+fn is_joiner(c: char) -> bool {
+    Class::of(c) == Class::Joiner
 }
 
 fn is_number_joint(left: &Word<'_>, right: &Word<'_>) -> bool {
@@ -101,7 +108,8 @@ impl<S: FnMut(Kind, &str)> Terms<'_, S> {
             }
             return;
         };
-        if words.iter().all(|word| word.text.chars().nth(1).is_none() && matches!(word.joint, "." | "")) {
+        let is_letter = |word: &Word<'_>| word.text.chars().nth(1).is_none();
+        if words.iter().all(is_letter) && words[..words.len() - 1].iter().all(|word| word.joint == ".") {
             // An abbreviation: its letters alone say nothing.
             let joined: String = words.iter().map(|word| word.text).take(LONGEST).collect();
             self.plain(&joined);

@@ -9,14 +9,13 @@
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocAddress, DocId, Term};
+use tantivy::{DocAddress, DocId, SegmentReader, Term};
 
 use super::query::{QueryTerm, WordQuery};
 use super::schema::{Ranked, fields};
-use super::statistics::{Lengths, alive_doc_freq, ceiling};
+use super::statistics::{alive_doc_freq, ceiling};
 use super::{Lexical, failed};
 use crate::error::Result;
 use crate::stop::Stop;
@@ -48,10 +47,7 @@ impl Lexical {
         let lists = self.lists(query).map_err(failed("looking up terms"))?;
         let mut best = Best { k, candidates: Vec::new() };
         for segment in 0..self.segment_count() {
-            stop.check()?;
-            SCORES.with_borrow_mut(|scores| {
-                self.search_segment(segment, &lists, scores, &mut best).map_err(failed("reading postings"))
-            })?;
+            SCORES.with_borrow_mut(|scores| self.search_segment(segment, &lists, scores, &mut best, stop))?;
         }
         Ok(best.into_candidates())
     }
@@ -98,23 +94,42 @@ impl Lexical {
         lists: &[List],
         scores: &mut Vec<f32>,
         best: &mut Best,
-    ) -> tantivy::Result<()> {
+        stop: &Stop,
+    ) -> Result<()> {
         let reader = self.searcher.segment_reader(segment);
         scores.clear();
         scores.resize(reader.max_doc() as usize, 0.0);
         let mut touched = false;
         for list in lists {
             let Some(info) = &list.infos[segment as usize] else { continue };
-            let field = fields().ranked[list.field as usize].terms;
-            let lengths = reader.get_fieldnorms_reader(field)?;
-            let index = reader.inverted_index(field)?;
-            let postings = index.read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
-            add(list.ceiling, postings, &lengths, &self.lengths[list.field as usize], scores);
+            stop.check()?;
+            self.add(list, info, reader, scores).map_err(failed("reading postings"))?;
             touched = true;
         }
         if touched {
             let alive = |row| !reader.is_deleted(row);
             best.take(segment, scores, alive, |row| self.tie(DocAddress::new(segment, row)));
+        }
+        Ok(())
+    }
+
+    /// Adds what a term is worth to each row that has it.
+    fn add(
+        &self,
+        list: &List,
+        info: &TermInfo,
+        reader: &SegmentReader,
+        scores: &mut [f32],
+    ) -> tantivy::Result<()> {
+        let field = fields().ranked[list.field as usize].terms;
+        let (norms, lengths) = (reader.get_fieldnorms_reader(field)?, &self.lengths[list.field as usize]);
+        let index = reader.inverted_index(field)?;
+        let mut postings = index.read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
+        while postings.block_len() > 0 {
+            for (&row, &term_freq) in postings.docs().iter().zip(postings.freqs()) {
+                scores[row as usize] += list.ceiling * lengths.saturation(norms.fieldnorm_id(row), term_freq);
+            }
+            postings.advance();
         }
         Ok(())
     }
@@ -131,22 +146,6 @@ struct List {
     text: String,
     ceiling: f32,
     infos: Vec<Option<TermInfo>>,
-}
-
-/// Adds what a term is worth to each row that has it.
-fn add(
-    ceiling: f32,
-    mut postings: tantivy::postings::BlockSegmentPostings,
-    norms: &FieldNormReader,
-    lengths: &Lengths,
-    scores: &mut [f32],
-) {
-    while postings.block_len() > 0 {
-        for (&row, &term_freq) in postings.docs().iter().zip(postings.freqs()) {
-            scores[row as usize] += ceiling * lengths.saturation(norms.fieldnorm_id(row), term_freq);
-        }
-        postings.advance();
-    }
 }
 
 /// The best `k` so far.
