@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::form::Form;
 use crate::json::Word;
 
 /// One field of a request.
@@ -51,17 +52,6 @@ pub enum Kind {
     Switch,
     /// One of these words.
     Word(&'static [&'static str]),
-}
-
-/// A form that text can be held to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// A collection's name.
-    Collection,
-    /// An id: 32 lower-case hex digits.
-    Id,
-    /// A footnote: the Markdown link, or its `footnote:` address alone.
-    Footnote,
 }
 
 /// A value that is refused: which field, and what it accepts.
@@ -161,71 +151,6 @@ impl fmt::Display for Accepts {
     }
 }
 
-impl Form {
-    /// What has this form, in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Collection => {
-                "a collection's name: 1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit"
-            }
-            Self::Id => "an id: 32 lower-case hex digits",
-            Self::Footnote => {
-                "a footnote as an answer gave it, `[…](footnote:COLLECTION/SOURCE#L1-L2;9f3c2a1b)`, \
-                 or its `footnote:` address alone"
-            }
-        }
-    }
-
-    /// Whether `text` has this form.
-    pub fn matches(self, text: &str) -> bool {
-        match self {
-            Self::Collection => is_collection(text),
-            Self::Id => text.len() == 32 && text.bytes().all(is_lower_hex),
-            Self::Footnote => is_footnote(text),
-        }
-    }
-}
-
-fn is_collection(text: &str) -> bool {
-    let begins_well = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-    let goes_on_well =
-        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
-    begins_well && goes_on_well && text.len() <= 64
-}
-
-fn is_footnote(text: &str) -> bool {
-    let address = match text.strip_prefix('[') {
-        Some(link) => link.rsplit_once("](").and_then(|(_, address)| address.strip_suffix(')')),
-        None => Some(text),
-    };
-    address.and_then(|address| address.strip_prefix("footnote:")).is_some_and(is_address)
-}
-
-/// `COLLECTION/SOURCE#L1-L2;9f3c2a1b`, or `#L1` for a single line. How a source escapes its characters is for the
-/// one who reads it.
-fn is_address(address: &str) -> bool {
-    let Some((place, tail)) = address.rsplit_once('#') else { return false };
-    let Some((collection, source)) = place.split_once('/') else { return false };
-    let Some((lines, hash)) = tail.split_once(';') else { return false };
-    let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
-    is_collection(collection)
-        && !source.is_empty()
-        && is_line(first)
-        && is_line(last)
-        && hash.len() == 8
-        && hash.bytes().all(is_lower_hex)
-}
-
-fn is_line(text: &str) -> bool {
-    text.strip_prefix('L').is_some_and(|digits| {
-        digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u32>().is_ok_and(|line| line > 0)
-    })
-}
-
-fn is_lower_hex(byte: u8) -> bool {
-    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
-}
-
 /// Refuses a request in which none or more than one of these fields is present. The first is the one named.
 pub fn exactly_one(fields: &[(&'static str, bool)]) -> Result<(), Violation> {
     if fields.iter().filter(|(_, is_present)| *is_present).count() == 1 {
@@ -312,41 +237,6 @@ mod tests {
         assert_eq!(refusal(request(&id, &footnote).validate()), words);
         assert_eq!(request(&id, &None).validate(), Ok(()));
         assert_eq!(request(&None, &footnote).validate(), Ok(()));
-    }
-
-    #[test]
-    fn ids_are_32_lower_case_hex_digits() {
-        for (text, is_id) in [
-            ("0123456789abcdef0123456789abcdef", true),
-            ("0123456789ABCDEF0123456789abcdef", false),
-            ("0123456789abcdef0123456789abcde", false),
-            ("", false),
-        ] {
-            assert_eq!(Form::Id.matches(text), is_id, "{text}");
-        }
-    }
-
-    #[test]
-    fn footnotes_are_links_or_addresses() {
-        for (text, is_footnote) in [
-            ("[runbook.md:10-14](footnote:ops/runbook.md#L10-L14;9f3c2a1b)", true),
-            ("footnote:ops/runbook.md#L10-L14;9f3c2a1b", true),
-            ("footnote:ops/a/b%20c.md#L10;9f3c2a1b", true),
-            ("[a](b](footnote:ops/a.md#L1-L1;9f3c2a1b)", true),
-            ("footnote:ops/a#b.md#L1-L1;9f3c2a1b", true),
-            ("[runbook.md:10-14](footnote:ops/runbook.md#L10-L14;9f3c2a1b", false),
-            ("ops/runbook.md#L10-L14;9f3c2a1b", false),
-            ("footnote:runbook.md#L10-L14;9f3c2a1b", false),
-            ("footnote:/runbook.md#L10-L14;9f3c2a1b", false),
-            ("footnote:ops/#L10-L14;9f3c2a1b", false),
-            ("footnote:ops/a.md#L0-L14;9f3c2a1b", false),
-            ("footnote:ops/a.md#L+1-L14;9f3c2a1b", false),
-            ("footnote:ops/a.md#L1-L14;9F3C2A1B", false),
-            ("footnote:ops/a.md#L1-L14", false),
-            ("https://example.com/", false),
-        ] {
-            assert_eq!(Form::Footnote.matches(text), is_footnote, "{text}");
-        }
     }
 
     #[test]

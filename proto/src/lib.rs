@@ -11,6 +11,7 @@ pub mod config_file;
 pub mod duration;
 pub mod failure;
 pub mod field;
+pub mod form;
 pub mod health;
 pub mod json;
 pub mod line;

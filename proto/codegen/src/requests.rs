@@ -64,7 +64,7 @@ fn kind(field: &Field) -> String {
             "crate::field::Kind::Text {{ min_length: {}, max_length: {max_length:?}, not_blank: {not_blank}, form: {} }}",
             min_length.unwrap_or_default(),
             match form {
-                Some(form) => format!("Some(crate::field::Form::{})", upper_camel_case(form)),
+                Some(form) => format!("Some(crate::form::Form::{})", upper_camel_case(form)),
                 None => "None".to_owned(),
             },
         ),

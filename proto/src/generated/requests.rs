@@ -58,7 +58,7 @@ impl SearchRequest {
         crate::field::Field {
             name: "collection",
             description: "The collection to ask. Unset: the one that holds the caller's folder, or the only one.",
-            kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::field::Form::Collection) },
+            kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::form::Form::Collection) },
             required: false,
             default: None,
             one_of: None,
@@ -128,7 +128,7 @@ impl FetchChunkRequest {
         crate::field::Field {
             name: "chunk_id",
             description: "The passage's id.",
-            kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::field::Form::Id) },
+            kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::form::Form::Id) },
             required: false,
             default: None,
             one_of: Some("passage"),
@@ -136,7 +136,7 @@ impl FetchChunkRequest {
         crate::field::Field {
             name: "footnote",
             description: "The passage's footnote, as an answer gave it, or its `footnote:` address alone.",
-            kind: crate::field::Kind::Text { min_length: 1, max_length: Some(4096), not_blank: false, form: Some(crate::field::Form::Footnote) },
+            kind: crate::field::Kind::Text { min_length: 1, max_length: Some(4096), not_blank: false, form: Some(crate::form::Form::Footnote) },
             required: false,
             default: None,
             one_of: Some("passage"),
@@ -144,7 +144,7 @@ impl FetchChunkRequest {
         crate::field::Field {
             name: "collection",
             description: "The collection to ask. Unset: the footnote's, the one that holds the caller's folder, or the only one.",
-            kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::field::Form::Collection) },
+            kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::form::Form::Collection) },
             required: false,
             default: None,
             one_of: None,
@@ -217,7 +217,7 @@ impl IndexStatusRequest {
         crate::field::Field {
             name: "collection",
             description: "The collection. Unset: the one that holds the caller's folder, or the only one.",
-            kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::field::Form::Collection) },
+            kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::form::Form::Collection) },
             required: false,
             default: None,
             one_of: None,
