@@ -3,10 +3,12 @@
 //! ```text
 //! cargo run --release --workspace --example chunks -- tokenizer.json DIR...   # figures
 //! cargo run --release --workspace --example chunks -- - FILE                  # the chunks themselves
+//! cargo run --release --workspace --example chunks -- edits DIR...            # what one line more changes
 //! ```
 
 #![expect(clippy::print_stdout, reason = "printing is what an example is for")]
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -20,6 +22,8 @@ fn main() -> Result<()> {
     for path in arguments {
         if tokenizer == Path::new("-") {
             show(&path)?;
+        } else if tokenizer == Path::new("edits") {
+            edits(&path)?;
         } else {
             figures(&tokenizer, &path)?;
         }
@@ -41,6 +45,35 @@ fn show(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Puts a line at each of some places of every file, and counts the chunks whose text is new.
+fn edits(folder: &Path) -> Result<()> {
+    let mut new_chunks = [0; 12];
+    for path in texts(folder)? {
+        let source = path.to_string_lossy().into_owned();
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let old = chunk(&source, &text);
+        let old: HashSet<&str> = old.chunks.iter().map(|chunk| slice(chunk, &text)).collect();
+        let line_starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+        for at in line_starts.iter().step_by((line_starts.len() / 10).max(1)) {
+            let edited = format!("{}One line more of plain words.\n{}", &text[..*at], &text[*at..]);
+            let chunks = chunk(&source, &edited).chunks;
+            let new = chunks.iter().filter(|chunk| !old.contains(slice(chunk, &edited))).count();
+            new_chunks[new.min(11)] += 1;
+        }
+    }
+    println!("{}: edits by number of new chunks: {new_chunks:?}", folder.display());
+    Ok(())
+}
+
+/// Files of a known kind beneath `folder`, in order.
+fn texts(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = ignore::WalkBuilder::new(folder).sort_by_file_path(Path::cmp).build();
+    let paths = entries.map(|entry| entry.map(ignore::DirEntry::into_path)).collect::<Result<Vec<_>, _>>()?;
+    let is_known =
+        |path: &PathBuf| ingest::kind::Kind::of(&path.to_string_lossy()).is_some() && path.is_file();
+    Ok(paths.into_iter().filter(is_known).collect())
+}
+
 fn figures(tokenizer: &Path, folder: &Path) -> Result<()> {
     let mut tokenizer = Tokenizer::from_file(tokenizer).map_err(anyhow::Error::msg)?;
     tokenizer.with_truncation(None).map_err(anyhow::Error::msg)?;
@@ -49,12 +82,8 @@ fn figures(tokenizer: &Path, folder: &Path) -> Result<()> {
     let (mut files, mut bytes) = (0, 0);
     let mut seconds = 0.0;
     let mut tokens = Vec::new();
-    for entry in ignore::WalkBuilder::new(folder).sort_by_file_path(Path::cmp).build() {
-        let path = entry?.into_path();
+    for path in texts(folder)? {
         let source = path.to_string_lossy().into_owned();
-        if ingest::kind::Kind::of(&source).is_none() || !path.is_file() {
-            continue;
-        }
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let start = Instant::now();
         let document = chunk(&source, &text);

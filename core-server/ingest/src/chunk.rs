@@ -23,7 +23,7 @@ use engine::lines::LineIndex;
 
 use crate::front_matter::{self, FrontMatter};
 use crate::kind::Kind;
-use measure::measure;
+use measure::{TOKEN, measure};
 use split::Boundary;
 
 pub(crate) use plain::lines;
@@ -33,11 +33,11 @@ pub(crate) use plain::lines;
 pub const CHUNKER: &str = "structure/1";
 
 /// A heading longer than this, by the chunker's measure, is shortened in heading paths.
-const LONGEST_HEADING: u32 = 32;
+const LONGEST_HEADING: u64 = 32 * TOKEN;
 
 /// A heading path longer than this, by the chunker's measure, is shortened: with [`split::LARGEST`] it has to fit a
 /// window of 512 tokens.
-const LONGEST_PATH: u32 = 80;
+const LONGEST_PATH: u64 = 80 * TOKEN;
 
 /// A document as it is cut: what it says of itself, and its chunks in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -139,8 +139,8 @@ fn offset(at: usize) -> u32 {
 
 /// Headings as a path that is not longer than [`LONGEST_PATH`].
 fn shortened(path: Vec<&str>) -> Vec<String> {
-    let total: u32 = path.iter().map(|heading| measure(heading).min(LONGEST_HEADING)).sum();
-    let share = u32::try_from(path.len()).map_or(1, |levels| LONGEST_PATH / levels.max(1));
+    let total: u64 = path.iter().map(|heading| measure(heading).min(LONGEST_HEADING)).sum();
+    let share = LONGEST_PATH / u64::try_from(path.len()).unwrap_or(1).max(1);
     let longest = if total > LONGEST_PATH { share } else { LONGEST_HEADING };
     path.into_iter().map(|heading| measure::beginning(heading, longest)).collect()
 }

@@ -20,7 +20,7 @@ const BOUND: u16 = 45;
 const ENCLOSING: usize = 3;
 
 /// How long, by the chunker's measure, the line of an enclosing definition may be in a heading path.
-const LONGEST_DEFINITION: u32 = 24;
+const LONGEST_DEFINITION: u64 = 24 * measure::TOKEN;
 
 /// Where source code may be cut, and what encloses each line.
 pub(super) struct Outline<'a> {

@@ -3,23 +3,30 @@
 //! Blocks are found by `pulldown-cmark`, so what looks like a heading within a fence is none. Headings within quotes and
 //! lists begin no section, as they begin none in a table of contents.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::measure::measure;
+use super::measure::{TOKEN, measure};
 use super::split::{Boundary, Grain, level};
 
 /// Nesting deeper than this counts as this.
 const DEEPEST: u16 = 60;
 
 /// A section with less than this of its own, by the chunker's measure, goes together with its first subsection.
-const OWN_TEXT: u32 = 40;
+const OWN_TEXT: u64 = 40 * TOKEN;
+
+/// Bytes of a heading after which no more is read of it.
+const LONGEST_HEADING: usize = 1_000;
+
+/// A line longer than this many bytes is no anchor.
+const LONGEST_ANCHOR: usize = 100;
 
 /// A heading, and what follows it up to the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
-    /// The beginning of the heading's line.
+    /// The beginning of the heading's line, or of the anchor above it.
     pub(super) at: usize,
     /// 1 to 6.
     pub(super) level: u8,
@@ -41,13 +48,32 @@ pub(super) fn outline(text: &str, start: usize) -> Outline {
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_HEADING_ATTRIBUTES
         | Options::ENABLE_GFM;
+    let body = with_line_feeds(&text[start..]);
     let mut scan = Scan { text, start, outline: Outline::default(), depth: 0, heading: None, leads: false };
-    for (event, range) in Parser::new_ext(&text[start..], options).into_offset_iter() {
+    for (event, range) in Parser::new_ext(&body, options).into_offset_iter() {
         scan.event(event, start + range.start..start + range.end);
     }
-    let Outline { mut boundaries, sections } = scan.outline;
+    let Outline { mut boundaries, mut sections } = scan.outline;
+    bind_anchors(text, &mut boundaries, &mut sections);
     bind_short_openings(text, start, &mut boundaries, &sections);
     Outline { boundaries, sections }
+}
+
+/// `text` with each lone CR replaced, so that all offsets stay: the parser takes it for a line end only here and there.
+fn with_line_feeds(text: &str) -> Cow<'_, str> {
+    let is_lone = |at: usize| text.as_bytes().get(at + 1) != Some(&b'\n');
+    if !memchr::memchr_iter(b'\r', text.as_bytes()).any(is_lone) {
+        return Cow::Borrowed(text);
+    }
+    let mut replaced = String::with_capacity(text.len());
+    let mut from = 0;
+    for at in memchr::memchr_iter(b'\r', text.as_bytes()).filter(|&at| is_lone(at)) {
+        replaced.push_str(&text[from..at]);
+        replaced.push('\n');
+        from = at + 1;
+    }
+    replaced.push_str(&text[from..]);
+    Cow::Owned(replaced)
 }
 
 struct Scan<'a> {
@@ -130,8 +156,10 @@ impl Scan<'_> {
     }
 
     fn say(&mut self, words: &str) {
-        if let Some(section) = &mut self.heading {
-            section.text.push_str(words);
+        // The rest of an endless heading is in its chunks.
+        if let Some(section) = self.heading.as_mut().filter(|section| section.text.len() < LONGEST_HEADING) {
+            let end = words.floor_char_boundary(LONGEST_HEADING);
+            section.text.push_str(&words[..end]);
         }
     }
 
@@ -153,6 +181,30 @@ impl Scan<'_> {
         let floor = self.outline.boundaries.last().map_or(self.start, |last| last.at);
         let before = self.text.get(floor..at).unwrap_or_default();
         before.rfind(['\n', '\r']).map_or(floor, |line_end| floor + line_end + 1)
+    }
+}
+
+/// Lets a section begin with the anchor or label that stands right above its heading: `<a id="…"></a>`, `(label)=`.
+fn bind_anchors(text: &str, boundaries: &mut [Boundary], sections: &mut [Section]) {
+    let mut place = 0;
+    for section in sections {
+        place += boundaries[place..].partition_point(|boundary| boundary.at < section.at);
+        let Some([.., above, heading]) = boundaries.get_mut(..=place) else { continue };
+        let between = &text[above.at..heading.at];
+        let is_anchor = |line: &str| {
+            let line = line.trim();
+            line.len() <= LONGEST_ANCHOR
+                && (line.starts_with("<a ")
+                    || line.starts_with("<span ")
+                    || !line.contains(char::is_whitespace))
+                && !line.is_empty()
+                && !line.starts_with(['#', '-', '=', '`', '~', '!'])
+        };
+        if between.len() <= 2 * LONGEST_ANCHOR && between.lines().all(is_anchor) {
+            above.level = heading.level;
+            heading.level = level::LEAD;
+            section.at = above.at;
+        }
     }
 }
 

@@ -11,19 +11,27 @@ use unicode_segmentation::UnicodeSegmentation;
 const LETTERS_AT_ONCE: u32 = 7;
 const LETTERS_MORE: u32 = 3;
 
+/// Consonants in a row of which each further one costs one token.
+const CONSONANTS: u32 = 3;
+
 /// Digits that cost one token together.
 const DIGITS: u32 = 2;
 
-/// Characters no model sees (blanks, combining marks) of which this many cost one token, so that no chunk is endless.
-const IDLE: u32 = 32;
+/// One token. Characters that no model sees (blanks, combining marks) cost one part of it each, so that no chunk is
+/// endless.
+pub(super) const TOKEN: u64 = 64;
 
-/// How many tokens `text` is taken to have.
-pub(super) fn measure(text: &str) -> u32 {
+/// How much `text` is taken to be, in parts of a [`TOKEN`].
+pub(super) fn measure(text: &str) -> u64 {
     let mut measure = Measure::default();
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
         if bytes[at].is_ascii() {
+            // CRLF is one line end, so that a file keeps its cuts when its line ends are converted.
+            if bytes[at..].starts_with(b"\r\n") {
+                at += 1;
+            }
             measure.ascii(bytes[at]);
             at += 1;
         } else if let Some(character) = text[at..].chars().next() {
@@ -34,9 +42,9 @@ pub(super) fn measure(text: &str) -> u32 {
     measure.total()
 }
 
-/// The beginning of `text` that `longest` tokens hold, with an ellipsis where something is left out; cut between words
+/// The beginning of `text` that `longest` parts hold, with an ellipsis where something is left out; cut between words
 /// where it has any.
-pub(super) fn beginning(text: &str, longest: u32) -> String {
+pub(super) fn beginning(text: &str, longest: u64) -> String {
     if measure(text) <= longest {
         return text.to_owned();
     }
@@ -46,7 +54,10 @@ pub(super) fn beginning(text: &str, longest: u32) -> String {
         let cost = measure(word);
         if total + cost > longest {
             if kept == 0 {
-                kept = word.grapheme_indices(true).nth(longest as usize).map_or(word.len(), |(at, _)| at);
+                kept = word
+                    .grapheme_indices(true)
+                    .nth(usize::try_from(longest / TOKEN).unwrap_or_default())
+                    .map_or(word.len(), |(at, _)| at);
             }
             break;
         }
@@ -68,18 +79,26 @@ enum Run {
 
 #[derive(Default)]
 struct Measure {
-    tokens: u32,
-    idle: u32,
+    tokens: u64,
+    idle: u64,
     run: Run,
     /// Length of the run so far.
     length: u32,
+    /// How many of its last letters are consonants.
+    consonants: u32,
 }
 
 impl Measure {
     fn ascii(&mut self, byte: u8) {
         match byte {
-            b'a'..=b'z' => self.letter(Run::Lower),
-            b'A'..=b'Z' => self.letter(Run::Upper),
+            b'a'..=b'z' => {
+                self.letter(Run::Lower);
+                self.spell(byte);
+            }
+            b'A'..=b'Z' => {
+                self.letter(Run::Upper);
+                self.spell(byte);
+            }
             b'0'..=b'9' => self.digit(),
             b' ' | b'\t' | b'\n' | b'\r' | 0..=0x1f | 0x7f => self.blank(),
             _ => self.single(),
@@ -113,12 +132,23 @@ impl Measure {
         if goes_on {
             self.length += 1;
             let more = self.length > LETTERS_AT_ONCE && (self.length - LETTERS_AT_ONCE) % LETTERS_MORE == 1;
-            self.tokens += u32::from(more);
+            self.tokens += u64::from(more);
         } else {
             self.tokens += 1;
             self.length = 1;
+            self.consonants = 0;
         }
         self.run = run;
+    }
+
+    /// Letters that no one can pronounce are no word that a model knows.
+    fn spell(&mut self, letter: u8) {
+        if matches!(letter | 0x20, b'a' | b'e' | b'i' | b'o' | b'u' | b'y') {
+            self.consonants = 0;
+        } else {
+            self.consonants += 1;
+            self.tokens += u64::from(self.consonants > CONSONANTS);
+        }
     }
 
     fn digit(&mut self) {
@@ -141,9 +171,8 @@ impl Measure {
         self.run = Run::None;
     }
 
-    fn total(&self) -> u32 {
-        // A single blank between words is not idle: only what exceeds them counts.
-        self.tokens + self.idle.saturating_sub(self.tokens) / IDLE
+    fn total(&self) -> u64 {
+        self.tokens * TOKEN + self.idle
     }
 }
 
@@ -158,29 +187,31 @@ mod tests {
             ("   \n", 0),
             ("one two, three.", 5),
             ("fileName", 2),
-            ("HTTPServer", 2),
+            ("HTMLParser", 4),
             ("2024-12-31", 6),
             ("internationalization", 6),
             ("数据库。", 4),
             ("naïve", 1),
             ("nai\u{308}ve", 1),
             ("한국", 4),
+            ("strengths", 4),
+            ("xkcdqz", 4),
         ] {
-            assert_eq!(measure(text), tokens, "{text:?}");
+            assert_eq!(measure(text) / TOKEN, tokens, "{text:?}");
         }
     }
 
     #[test]
     fn dense_text_costs_by_its_characters() {
-        assert!(measure("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08") >= 32);
-        assert!(measure(&"x".repeat(3_000)) >= 900);
-        assert!(measure(&" ".repeat(32_000)) >= 900);
+        assert!(measure("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08") >= 32 * TOKEN);
+        assert!(measure(&"x".repeat(3_000)) >= 900 * TOKEN);
+        assert!(measure(&" ".repeat(64_000)) >= 900 * TOKEN);
     }
 
     #[test]
     fn a_beginning_ends_between_words() {
-        assert_eq!(beginning("a short one", 8), "a short one");
-        assert_eq!(beginning("one two three four", 2), "one two…");
-        assert_eq!(beginning(&"x".repeat(100), 3), "xxx…");
+        assert_eq!(beginning("a short one", 8 * TOKEN), "a short one");
+        assert_eq!(beginning("one two three four", 2 * TOKEN + 9), "one two…");
+        assert_eq!(beginning(&"x".repeat(100), 3 * TOKEN), "xxx…");
     }
 }

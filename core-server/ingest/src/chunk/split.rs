@@ -16,19 +16,20 @@ use std::ops::Range;
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
-use super::{code, measure::measure};
+use super::code;
+use super::measure::{TOKEN, measure};
 
 /// The largest chunk, by the chunker's measure; together with [`super::LONGEST_PATH`] it fits a window of 512 tokens.
-pub(super) const LARGEST: u32 = 300;
+pub(super) const LARGEST: u64 = 340 * TOKEN;
 
 /// Sections are joined while they are no larger than this together.
-const JOINED_SECTIONS: u32 = 130;
+const JOINED_SECTIONS: u64 = 150 * TOKEN;
 
 /// A piece smaller than this is joined with a neighbour where the two are one chunk.
-const SMALLEST: u32 = 40;
+const SMALLEST: u64 = 48 * TOKEN;
 
 /// Where there are many places of one level, cuts are this far apart where they can be.
-const APART: u32 = 100;
+const APART: u64 = 120 * TOKEN;
 
 /// Letters of a word without any place to cut it that stay together at least, and at most.
 const STRETCH: Range<usize> = 16..64;
@@ -82,7 +83,7 @@ pub(super) struct Boundary {
 struct Atom {
     start: usize,
     level: u16,
-    cost: u32,
+    cost: u64,
     hash: u32,
 }
 
@@ -106,13 +107,13 @@ pub(super) fn trimmed(text: &str, piece: Range<usize>) -> Option<Range<usize>> {
         || text.as_bytes()[..piece.start].ends_with(b"\n")
         || text.as_bytes()[..piece.start].ends_with(b"\r");
     let start = match slice[..first].rfind(['\n', '\r']) {
-        Some(line_end) => line_end + 1,
-        None if begins_line => 0,
-        None => first,
+        Some(line_end) => piece.start + line_end + 1,
+        None if begins_line => piece.start,
+        None => piece.start + first,
     };
-    let start = if is_whole(text, piece.start + start) { piece.start + start } else { piece.start };
     let end = piece.start + slice.trim_end().len();
-    Some(start..if is_whole(text, end) { end } else { piece.end })
+    let whole = |at: usize, else_at: usize| if at == else_at || is_whole(text, at) { at } else { else_at };
+    Some(whole(start, piece.start)..whole(end, piece.end))
 }
 
 /// Whether a cut at `at` leaves what a reader sees as one character in one piece.
@@ -201,20 +202,31 @@ impl Rung {
 /// Ends of sentences and of lines. A line end is no end of a sentence where the sentence has not come to its end.
 fn sentences(text: &str) -> Vec<(usize, u16)> {
     let mut places = Vec::new();
-    for (at, _) in text.split_sentence_bound_indices().skip(1) {
-        let before = &text[..at];
-        let ends_line = before.ends_with(['\n', '\r']);
-        // No sentence: blank lines and the break within CRLF.
-        if before.ends_with('\r') && text[at..].starts_with('\n') || !is_whole(text, at) {
+    let ends = text.split_sentence_bound_indices().map(|(at, sentence)| (at + sentence.len(), sentence));
+    for (at, sentence) in ends {
+        let said = sentence.trim_end();
+        // No sentence: blank lines and the LF of a CRLF.
+        if said.is_empty() || at == text.len() {
             continue;
         }
-        let said = before.trim_end_matches([' ', '\t', '\n', '\r']);
-        let ended = said.ends_with([
-            '.', '!', '?', '…', '。', '！', '？', ':', '：', '"', ')', '”', '»', '」', '）', '؟', '।',
-        ]);
-        places.push((at, if ended || !ends_line { level::SENTENCE } else { level::PROSE_LINE }));
+        // Its line end may be a "sentence" of its own, which goes with it.
+        let at = at + line_end(&text[at..]);
+        let ended = said.ends_with(ENDS);
+        let ends_line = text[..at].ends_with(['\n', '\r']);
+        if at < text.len() && is_whole(text, at) {
+            places.push((at, if ended || !ends_line { level::SENTENCE } else { level::PROSE_LINE }));
+        }
     }
     places
+}
+
+/// What the last character of a sentence is, or of what it leads to.
+const ENDS: &[char] =
+    &['.', '!', '?', '…', '。', '！', '？', ':', '：', '"', ')', '”', '»', '」', '）', '؟', '।'];
+
+/// The length of the line end that `text` begins with.
+fn line_end(text: &str) -> usize {
+    ["\r\n", "\n", "\r"].iter().find(|end| text.starts_with(**end)).map_or(0, |end| end.len())
 }
 
 /// Places between words; those behind punctuation are better.
@@ -282,7 +294,7 @@ fn hash(bytes: &[u8]) -> u32 {
 /// The ranks of all places, of which the `i`th is before atom `i` and the last behind the last atom.
 struct Ranks {
     /// The cost of all that is before a place.
-    before: Vec<u32>,
+    before: Vec<u64>,
     /// Higher numbers are cut first. Both ends are higher than all.
     ranks: Vec<u128>,
 }
@@ -296,8 +308,8 @@ struct Neighbours {
 
 impl Ranks {
     fn of(atoms: &[Atom]) -> Self {
-        let mut before = vec![0u32];
-        before.extend(atoms.iter().scan(0u32, |sum, atom| {
+        let mut before = vec![0u64];
+        before.extend(atoms.iter().scan(0u64, |sum, atom| {
             *sum = sum.saturating_add(atom.cost);
             Some(*sum)
         }));
@@ -331,7 +343,7 @@ impl Ranks {
         }
     }
 
-    fn span(&self, from: usize, to: usize) -> u32 {
+    fn span(&self, from: usize, to: usize) -> u64 {
         self.before[to] - self.before[from]
     }
 
@@ -371,7 +383,7 @@ impl Ranks {
 }
 
 /// How large a piece may be at whose inner place of this level nothing is cut.
-fn limit(level: u128) -> u32 {
+fn limit(level: u128) -> u64 {
     if level >= u128::from(level::LAST_HEADING) { JOINED_SECTIONS } else { LARGEST }
 }
 
