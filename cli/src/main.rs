@@ -1,2 +1,7 @@
-//! Placeholder.
-fn main() {}
+//! `footnote`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run::run(std::env::args_os().collect())
+}

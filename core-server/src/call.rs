@@ -91,7 +91,9 @@ pub async fn answer<F>(mut request: Request<Body>, serve: impl FnOnce(Request<Bo
 where
     F: Future<Output = Response<Body>>,
 {
-    let Some(operation) = operation(request.uri().path()) else { return serve(request).await };
+    let Some(operation) = operation(request.uri().path()) else {
+        return with_version(serve(request).await);
+    };
     let call = Call::open(request.headers());
     request.extensions_mut().insert(call.clone());
     let span = info_span!(
@@ -148,11 +150,15 @@ fn in_our_words(response: Response<Body>, call: &Call) -> Response<Body> {
 
 /// Writes the request's id and this version beside the response.
 fn beside(mut response: Response<Body>, call: &Call) -> Response<Body> {
-    let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(call.caller.request_id.as_str()) {
-        headers.insert(metadata::REQUEST_ID, id);
+        response.headers_mut().insert(metadata::REQUEST_ID, id);
     }
-    headers.insert(metadata::DAEMON_VERSION, HeaderValue::from_static(metadata::VERSION));
+    with_version(response)
+}
+
+/// Every response says which version it is from, so that a daemon of another one can be told and replaced.
+fn with_version(mut response: Response<Body>) -> Response<Body> {
+    response.headers_mut().insert(metadata::DAEMON_VERSION, HeaderValue::from_static(metadata::VERSION));
     response
 }
 

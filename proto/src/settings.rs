@@ -53,7 +53,7 @@ impl Surroundings {
 /// Where index and models are.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
-#[command(next_help_heading = "Places")]
+#[command(about = None, long_about = None, next_help_heading = "Places")]
 pub struct StoreArgs {
     /// The directory that holds the collections
     #[arg(long, env = "FOOTNOTE_INDEX_DIR", value_name = "DIR", global = true)]
@@ -85,7 +85,7 @@ impl StoreArgs {
 /// Where the daemon listens.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
-#[command(next_help_heading = "Places")]
+#[command(about = None, long_about = None, next_help_heading = "Places")]
 pub struct SocketArgs {
     /// The daemon's socket [default: one for each index directory]
     #[arg(long, env = "FOOTNOTE_SOCKET", value_name = "PATH", global = true)]
@@ -112,6 +112,7 @@ impl SocketArgs {
 /// Which collection is meant.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
+#[command(about = None, long_about = None)]
 pub struct CollectionArgs {
     /// The collection [default: the one that holds the working directory, or the only one]
     #[arg(long, short, env = "FOOTNOTE_COLLECTION", value_name = "NAME")]
@@ -128,7 +129,7 @@ impl CollectionArgs {
 /// How the daemon is asked.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
-#[command(next_help_heading = "Asking")]
+#[command(about = None, long_about = None, next_help_heading = "Asking")]
 pub struct CallArgs {
     /// Fail where no daemon runs instead of starting one
     #[arg(long, env = "FOOTNOTE_NO_AUTOSTART", global = true, value_parser = BoolishValueParser::new())]
@@ -168,7 +169,7 @@ impl CallArgs {
 /// What is logged, how and where.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
-#[command(next_help_heading = "Logging")]
+#[command(about = None, long_about = None, next_help_heading = "Logging")]
 pub struct LogArgs {
     /// What to log: a level, or a filter such as `info,core_server=debug`
     #[arg(long, env = "FOOTNOTE_LOG_LEVEL", value_name = "FILTER", global = true,

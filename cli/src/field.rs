@@ -1,0 +1,278 @@
+//! A field of a request as a flag, and the flags that were given as a request.
+//!
+//! Nothing is refused here but what cannot be said in JSON: a number that is none goes on as the text it is, and
+//! `validate()` refuses it in the words of every surface. Deliberately left out: those words.
+
+use std::ffi::OsStr;
+use std::io::{self, Read};
+
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
+use clap::error::Error;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use proto::field::Kind;
+use proto::settings::{CollectionArgs, Surroundings};
+use proto::{Code, Failure, Field, Operation};
+use serde_json::{Map, Number, Value};
+
+/// The id of what is given without a flag, where the field of that name is a flag, too.
+const POSITIONAL: &str = "positional";
+
+/// What is read of standard input at most: more than any question may have.
+const MAX_STDIN_BYTES: u64 = 64 * 1024;
+
+/// The flags of a field.
+pub(crate) fn arguments(operation: &Operation, field: &'static Field) -> Vec<Arg> {
+    let positional = operation.positional == Some(field.name);
+    if field.name == "collection" {
+        let mut arguments = vec![collection()];
+        if positional {
+            arguments.push(Arg::new(POSITIONAL).value_name("COLLECTION").help(field.description));
+        }
+        arguments
+    } else if positional {
+        vec![without_flag(field)]
+    } else {
+        vec![flag(field)]
+    }
+}
+
+/// The one flag for a collection that every program of ours has.
+fn collection() -> Arg {
+    let command = CollectionArgs::augment_args(Command::new(""));
+    let mut arguments = command.get_arguments().cloned();
+    arguments.next().unwrap_or_else(|| Arg::new("collection").long("collection"))
+}
+
+fn without_flag(field: &'static Field) -> Arg {
+    let argument = Arg::new(field.name).help(field.description).required(field.required);
+    if field.required {
+        argument
+            .num_args(1..)
+            .value_name("WORDS")
+            .allow_negative_numbers(true)
+            .help(format!("{} `-` reads standard input.", field.description))
+    } else {
+        argument.value_name("PASSAGE").help("The passage's id or footnote.")
+    }
+}
+
+fn flag(field: &'static Field) -> Arg {
+    let name = field.name.replace('_', "-");
+    let argument = Arg::new(field.name).help(described(field));
+    match field.kind {
+        Kind::Switch if field.default == Some("true") => argument
+            .long(format!("no-{name}"))
+            .action(ArgAction::SetTrue)
+            .help(format!("Do not {}", lower(field.description))),
+        Kind::Switch => argument.long(name).action(ArgAction::SetTrue),
+        Kind::Number { .. } => argument.long(name).value_name("N").allow_negative_numbers(true),
+        Kind::Word(words) => {
+            argument.long(name).value_name("WORD").value_parser(Suggested(words)).hide_possible_values(true)
+        }
+        Kind::Text { .. } => argument.long(name).value_name("TEXT"),
+    }
+}
+
+fn described(field: &Field) -> String {
+    let accepts = match field.kind {
+        Kind::Word(words) => format!(" [{}]", words.join(", ")),
+        Kind::Number { minimum, maximum } => format!(" [{minimum} to {maximum}]"),
+        Kind::Switch | Kind::Text { .. } => String::new(),
+    };
+    let default = field.default.map(|default| format!(" [default: {default}]")).unwrap_or_default();
+    format!("{}{accepts}{default}", field.description.trim_end_matches('.'))
+}
+
+fn lower(text: &str) -> String {
+    let mut characters = text.trim_end_matches('.').chars();
+    characters.next().map(|first| first.to_lowercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// Makes the request of an operation from the flags given.
+pub fn request(
+    operation: &Operation,
+    given: &ArgMatches,
+    surroundings: &Surroundings,
+) -> Result<Value, Failure> {
+    let mut request = Map::new();
+    for field in operation.fields.iter().filter(|field| field.name != "collection") {
+        if let Some((name, value)) = value(operation, field, given)? {
+            request.insert(name.to_owned(), value);
+        }
+    }
+    if operation.fields.iter().any(|field| field.name == "collection")
+        && let Some(name) = collection_of(operation, given, surroundings, request.contains_key("footnote"))
+    {
+        request.insert("collection".to_owned(), Value::String(name));
+    }
+    Ok(Value::Object(request))
+}
+
+fn value(
+    operation: &Operation,
+    field: &Field,
+    given: &ArgMatches,
+) -> Result<Option<(&'static str, Value)>, Failure> {
+    let name = field.name;
+    let text = || given.get_one::<String>(name).cloned();
+    Ok(match field.kind {
+        Kind::Switch => {
+            let typed = given.get_flag(name);
+            typed.then_some((name, Value::Bool(field.default != Some("true"))))
+        }
+        Kind::Number { .. } => text().map(|text| (name, number(text))),
+        Kind::Word(_) | Kind::Text { .. } if operation.positional == Some(name) => {
+            let words: Vec<_> =
+                given.get_many::<String>(name).into_iter().flatten().map(String::as_str).collect();
+            match words[..] {
+                [] => None,
+                ["-"] => Some((name, Value::String(standard_input(io::stdin().lock())?))),
+                [passage] if name == "chunk_id" && is_footnote(passage) => Some(("footnote", passage.into())),
+                _ => Some((name, Value::String(words.join(" ")))),
+            }
+        }
+        Kind::Word(_) | Kind::Text { .. } => text().map(|text| (name, Value::String(text))),
+    })
+}
+
+/// A footnote names its own collection, so a default of ours must not contradict it; a flag may.
+fn collection_of(
+    operation: &Operation,
+    given: &ArgMatches,
+    surroundings: &Surroundings,
+    by_footnote: bool,
+) -> Option<String> {
+    if operation.positional == Some("collection")
+        && let Some(name) = given.get_one::<String>(POSITIONAL)
+    {
+        return Some(name.clone());
+    }
+    if by_footnote && given.value_source("collection") != Some(ValueSource::CommandLine) {
+        return None;
+    }
+    CollectionArgs::from_arg_matches(given).ok()?.settle(surroundings)
+}
+
+fn is_footnote(text: &str) -> bool {
+    text.starts_with('[') || text.starts_with("footnote:")
+}
+
+fn number(text: String) -> Value {
+    let whole = text.parse::<i64>().ok().map(Number::from);
+    let number = whole.or_else(|| text.parse().ok().and_then(Number::from_f64));
+    number.map_or(Value::String(text), Value::Number)
+}
+
+fn standard_input(input: impl Read) -> Result<String, Failure> {
+    let refused = |message: String| Failure::with_message(Code::InvalidArgument, message).of_field("query");
+    let mut bytes = Vec::new();
+    input
+        .take(MAX_STDIN_BYTES)
+        .read_to_end(&mut bytes)
+        .map_err(|error| refused(format!("standard input cannot be read: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| refused("standard input is not UTF-8".to_owned()))?;
+    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+/// Offers words to help and completions, and takes any.
+#[derive(Clone, Copy, Debug)]
+struct Suggested(&'static [&'static str]);
+
+impl TypedValueParser for Suggested {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<String, Error> {
+        NonEmptyStringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(PossibleValue::new)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::config_file::ConfigFile;
+    use proto::places::BaseDirs;
+    use serde_json::json;
+
+    use super::*;
+
+    fn request_of(words: &[&str], file: ConfigFile) -> Value {
+        let base = BaseDirs::look_up(|_| None, Some("/home/ada".into())).unwrap();
+        let matches = crate::args::command().try_get_matches_from([&["footnote"], words].concat()).unwrap();
+        let (name, given) = matches.subcommand().unwrap();
+        let operation = proto::OPERATIONS.iter().find(|operation| operation.command == name).unwrap();
+        request(operation, given, &Surroundings { base, file }).unwrap()
+    }
+
+    #[test]
+    fn flags_are_the_request() {
+        for (words, expected) in [
+            (vec!["search", "how", "to", "restart"], json!({"query": "how to restart"})),
+            (
+                vec![
+                    "search",
+                    "x",
+                    "--top-k",
+                    "3",
+                    "--mode",
+                    "bm25",
+                    "--no-verify",
+                    "-c",
+                    "docs",
+                    "--max-bytes=2048",
+                ],
+                json!({"query": "x", "top_k": 3, "mode": "bm25", "verify": false, "collection": "docs", "max_bytes": 2048}),
+            ),
+            (vec!["fetch", "0123"], json!({"chunk_id": "0123"})),
+            (
+                vec!["fetch", "footnote:a/b.md#L1;00000000"],
+                json!({"footnote": "footnote:a/b.md#L1;00000000"}),
+            ),
+            (vec!["fetch", "[b](footnote:a/b)"], json!({"footnote": "[b](footnote:a/b)"})),
+            (vec!["collections", "--page-size", "2"], json!({"page_size": 2})),
+            (vec!["status"], json!({})),
+            (vec!["status", "docs"], json!({"collection": "docs"})),
+            (vec!["status", "-c", "docs"], json!({"collection": "docs"})),
+        ] {
+            assert_eq!(request_of(&words, ConfigFile::default()), expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_reaches_the_checks_as_it_was_typed() {
+        for (typed, expected) in [
+            ("-1", json!(-1)),
+            ("5.0", json!(5.0)),
+            ("many", json!("many")),
+            ("1e999", json!("1e999")),
+            ("NaN", json!("NaN")),
+        ] {
+            let request = request_of(&["search", "x", &format!("--top-k={typed}")], ConfigFile::default());
+            assert_eq!(request["top_k"], expected);
+        }
+        assert_eq!(request_of(&["search", "x", "--mode", "fuzzy"], ConfigFile::default())["mode"], "fuzzy");
+        assert_eq!(request_of(&["search", " "], ConfigFile::default())["query"], " ");
+    }
+
+    #[test]
+    fn the_default_collection_does_not_contradict_a_footnote() {
+        let file = || ConfigFile { collection: Some("notes".into()), ..ConfigFile::default() };
+        assert_eq!(request_of(&["search", "x"], file())["collection"], "notes");
+        assert_eq!(request_of(&["search", "x", "-c", "docs"], file())["collection"], "docs");
+        assert_eq!(request_of(&["fetch", "footnote:docs/a"], file()).get("collection"), None);
+        assert_eq!(request_of(&["fetch", "footnote:docs/a", "-c", "docs"], file())["collection"], "docs");
+    }
+
+    #[test]
+    fn standard_input_is_text_without_its_last_line_end() {
+        assert_eq!(standard_input(&b"a \"b\"\nc\r\n"[..]).unwrap(), "a \"b\"\nc");
+        let failure = standard_input(&b"\xff"[..]).unwrap_err();
+        assert_eq!(
+            (failure.code, failure.message.as_str()),
+            (Code::InvalidArgument, "standard input is not UTF-8")
+        );
+    }
+}
