@@ -1,7 +1,6 @@
 //! One operation from the flags to the answer.
 
 use std::env;
-use std::path::PathBuf;
 
 use clap::ArgMatches;
 use proto::client::Client;
@@ -47,16 +46,11 @@ pub(crate) async fn ask(
 /// An anonymous person at this folder who can open files.
 fn caller() -> Caller {
     Caller {
-        working_directory: working_directory(),
+        working_directory: env::current_dir().ok(),
         open_paths: true,
         trace_parent: env::var("TRACEPARENT").ok(),
         ..Caller::new(Surface::Cli)
     }
-}
-
-/// As the shell calls it, where that is the same folder: paths are shown as they were typed.
-fn working_directory() -> Option<PathBuf> {
-    env::current_dir().ok()
 }
 
 fn client(typed: &Typed, surroundings: &Surroundings) -> Result<Client, settings::Error> {

@@ -1,7 +1,7 @@
 //! A field of a request as a flag, and the flags that were given as a request.
 //!
-//! Nothing is refused here but what cannot be said in JSON: a number that is none goes on as the text it is, and
-//! `validate()` refuses it in the words of every surface. Deliberately left out: those words.
+//! Deliberately left out: bounds, and the words of refusals. The contract's checks have both, so that a value is
+//! refused alike on every surface.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -13,7 +13,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use proto::field::Kind;
 use proto::settings::{CollectionArgs, Surroundings};
 use proto::{Code, Failure, Field, Operation};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 /// The id of what is given without a flag, where the field of that name is a flag, too.
 const POSITIONAL: &str = "positional";
@@ -24,17 +24,14 @@ const MAX_STDIN_BYTES: u64 = 64 * 1024;
 /// The flags of a field.
 pub(crate) fn arguments(operation: &Operation, field: &'static Field) -> Vec<Arg> {
     let positional = operation.positional == Some(field.name);
-    if field.name == "collection" {
-        let mut arguments = vec![collection()];
-        if positional {
-            arguments.push(Arg::new(POSITIONAL).value_name("COLLECTION").help(field.description));
-        }
-        arguments
-    } else if positional {
-        vec![without_flag(field)]
-    } else {
-        vec![flag(field)]
+    if positional && field.required {
+        return vec![words(field)];
     }
+    let flag = if field.name == "collection" { collection() } else { flag(field) };
+    if !positional {
+        return vec![flag];
+    }
+    vec![flag.conflicts_with(POSITIONAL), without_flag(field)]
 }
 
 /// The one flag for a collection that every program of ours has.
@@ -44,16 +41,21 @@ fn collection() -> Arg {
     arguments.next().unwrap_or_else(|| Arg::new("collection").long("collection"))
 }
 
+fn words(field: &'static Field) -> Arg {
+    Arg::new(field.name)
+        .required(true)
+        .num_args(1..)
+        .value_name("WORDS")
+        .allow_negative_numbers(true)
+        .help(format!("{} `-` reads standard input.", field.description))
+}
+
 fn without_flag(field: &'static Field) -> Arg {
-    let argument = Arg::new(field.name).help(field.description).required(field.required);
-    if field.required {
-        argument
-            .num_args(1..)
-            .value_name("WORDS")
-            .allow_negative_numbers(true)
-            .help(format!("{} `-` reads standard input.", field.description))
-    } else {
+    let argument = Arg::new(POSITIONAL);
+    if field.name == "chunk_id" {
         argument.value_name("PASSAGE").help("The passage's id or footnote.")
+    } else {
+        argument.value_name(field.name.to_uppercase()).help(field.description)
     }
 }
 
@@ -97,9 +99,13 @@ pub fn request(
 ) -> Result<Value, Failure> {
     let mut request = Map::new();
     for field in operation.fields.iter().filter(|field| field.name != "collection") {
-        if let Some((name, value)) = value(operation, field, given)? {
-            request.insert(name.to_owned(), value);
+        if let Some(value) = value(operation, field, given)? {
+            request.insert(field.name.to_owned(), value);
         }
+    }
+    if let (Some("chunk_id"), Some(passage)) = (operation.positional, positional(given)) {
+        let name = if is_footnote(&passage) { "footnote" } else { "chunk_id" };
+        request.insert(name.to_owned(), Value::String(passage));
     }
     if operation.fields.iter().any(|field| field.name == "collection")
         && let Some(name) = collection_of(operation, given, surroundings, request.contains_key("footnote"))
@@ -109,31 +115,27 @@ pub fn request(
     Ok(Value::Object(request))
 }
 
-fn value(
-    operation: &Operation,
-    field: &Field,
-    given: &ArgMatches,
-) -> Result<Option<(&'static str, Value)>, Failure> {
+fn value(operation: &Operation, field: &Field, given: &ArgMatches) -> Result<Option<Value>, Failure> {
     let name = field.name;
     let text = || given.get_one::<String>(name).cloned();
     Ok(match field.kind {
-        Kind::Switch => {
-            let typed = given.get_flag(name);
-            typed.then_some((name, Value::Bool(field.default != Some("true"))))
-        }
-        Kind::Number { .. } => text().map(|text| (name, number(text))),
-        Kind::Word(_) | Kind::Text { .. } if operation.positional == Some(name) => {
+        Kind::Switch => given.get_flag(name).then_some(Value::Bool(field.default != Some("true"))),
+        Kind::Number { .. } => text().map(|text| field.parse(&text)).transpose()?,
+        Kind::Text { .. } if operation.positional == Some(name) && field.required => {
             let words: Vec<_> =
                 given.get_many::<String>(name).into_iter().flatten().map(String::as_str).collect();
-            match words[..] {
-                [] => None,
-                ["-"] => Some((name, Value::String(standard_input(io::stdin().lock())?))),
-                [passage] if name == "chunk_id" && is_footnote(passage) => Some(("footnote", passage.into())),
-                _ => Some((name, Value::String(words.join(" ")))),
-            }
+            Some(Value::String(match words[..] {
+                ["-"] => standard_input(io::stdin().lock())?,
+                _ => words.join(" "),
+            }))
         }
-        Kind::Word(_) | Kind::Text { .. } => text().map(|text| (name, Value::String(text))),
+        Kind::Word(_) | Kind::Text { .. } => text().map(Value::String),
     })
+}
+
+/// What was given without a flag, where the operation takes that.
+fn positional(given: &ArgMatches) -> Option<String> {
+    given.try_get_one::<String>(POSITIONAL).ok()?.cloned()
 }
 
 /// A footnote names its own collection, so a default of ours must not contradict it; a flag may.
@@ -144,9 +146,9 @@ fn collection_of(
     by_footnote: bool,
 ) -> Option<String> {
     if operation.positional == Some("collection")
-        && let Some(name) = given.get_one::<String>(POSITIONAL)
+        && let Some(name) = positional(given)
     {
-        return Some(name.clone());
+        return Some(name);
     }
     if by_footnote && given.value_source("collection") != Some(ValueSource::CommandLine) {
         return None;
@@ -156,12 +158,6 @@ fn collection_of(
 
 fn is_footnote(text: &str) -> bool {
     text.starts_with('[') || text.starts_with("footnote:")
-}
-
-fn number(text: String) -> Value {
-    let whole = text.parse::<i64>().ok().map(Number::from);
-    let number = whole.or_else(|| text.parse().ok().and_then(Number::from_f64));
-    number.map_or(Value::String(text), Value::Number)
 }
 
 fn standard_input(input: impl Read) -> Result<String, Failure> {
@@ -200,11 +196,15 @@ mod tests {
     use super::*;
 
     fn request_of(words: &[&str], file: ConfigFile) -> Value {
+        try_request_of(words, file).unwrap()
+    }
+
+    fn try_request_of(words: &[&str], file: ConfigFile) -> Result<Value, Failure> {
         let base = BaseDirs::look_up(|_| None, Some("/home/ada".into())).unwrap();
         let matches = crate::args::command().try_get_matches_from([&["footnote"], words].concat()).unwrap();
         let (name, given) = matches.subcommand().unwrap();
         let operation = proto::OPERATIONS.iter().find(|operation| operation.command == name).unwrap();
-        request(operation, given, &Surroundings { base, file }).unwrap()
+        request(operation, given, &Surroundings { base, file })
     }
 
     #[test]
@@ -227,6 +227,8 @@ mod tests {
                 json!({"query": "x", "top_k": 3, "mode": "bm25", "verify": false, "collection": "docs", "max_bytes": 2048}),
             ),
             (vec!["fetch", "0123"], json!({"chunk_id": "0123"})),
+            (vec!["fetch", "--chunk-id", "0123"], json!({"chunk_id": "0123"})),
+            (vec!["fetch"], json!({})),
             (
                 vec!["fetch", "footnote:a/b.md#L1;00000000"],
                 json!({"footnote": "footnote:a/b.md#L1;00000000"}),
@@ -242,19 +244,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_bounds_reaches_the_checks_as_it_was_typed() {
-        for (typed, expected) in [
-            ("-1", json!(-1)),
-            ("5.0", json!(5.0)),
-            ("many", json!("many")),
-            ("1e999", json!("1e999")),
-            ("NaN", json!("NaN")),
-        ] {
-            let request = request_of(&["search", "x", &format!("--top-k={typed}")], ConfigFile::default());
-            assert_eq!(request["top_k"], expected);
+    fn what_is_no_number_is_refused_in_the_words_of_the_contract() {
+        for typed in ["-1", "5.0", "many", "1e999", "NaN", ""] {
+            let flag = format!("--top-k={typed}");
+            let failure = try_request_of(&["search", "x", &flag], ConfigFile::default()).unwrap_err();
+            assert_eq!(failure.message, "`top_k` must be a whole number from 1 to 50", "{typed}");
         }
-        assert_eq!(request_of(&["search", "x", "--mode", "fuzzy"], ConfigFile::default())["mode"], "fuzzy");
-        assert_eq!(request_of(&["search", " "], ConfigFile::default())["query"], " ");
+    }
+
+    #[test]
+    fn bounds_are_left_to_the_checks() {
+        let words = ["search", " ", "--top-k", "99", "--mode", "fuzzy", "-c", "../x"];
+        let expected = json!({"query": " ", "top_k": 99, "mode": "fuzzy", "collection": "../x"});
+        assert_eq!(request_of(&words, ConfigFile::default()), expected);
     }
 
     #[test]

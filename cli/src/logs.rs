@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use proto::settings::Surroundings;
 use proto::{Code, Failure};
+use serde_json::json;
 
 use crate::args::{LogsArgs, Typed};
+use crate::print::Reader;
 use crate::run::Ended;
 use crate::{clean, daemon, fault, print};
 
@@ -34,19 +36,17 @@ pub(crate) async fn logs(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(nothing_logged(path)),
         opened => opened.map_err(failed)?,
     };
-    show(&last_lines(&mut file, wanted.lines).map_err(failed)?)?;
-    if !wanted.follow {
-        return Ok(Ended::Well);
-    }
-    loop {
+    let mut reader = show(&last_lines(&mut file, wanted.lines).map_err(failed)?, typed.json)?;
+    while wanted.follow && reader == Reader::Reads {
         tokio::time::sleep(PAUSE).await;
         let mut more = Vec::new();
         file.read_to_end(&mut more).map_err(failed)?;
-        show(&String::from_utf8_lossy(&more))?;
+        reader = show(&String::from_utf8_lossy(&more), typed.json)?;
         if was_put_aside(&file, path) {
             file = File::open(path).map_err(failed)?;
         }
     }
+    Ok(Ended::Well)
 }
 
 fn nothing_logged(path: &Path) -> Failure {
@@ -56,8 +56,13 @@ fn nothing_logged(path: &Path) -> Failure {
     )
 }
 
-fn show(text: &str) -> Result<(), Failure> {
-    print::answer(&clean::text(text)).map_err(|error| fault::system("print the log", &error))
+fn show(text: &str, as_json: bool) -> Result<Reader, Failure> {
+    let printed = if as_json {
+        print::answer(&text.lines().map(|line| format!("{}\n", json!({ "line": line }))).collect::<String>())
+    } else {
+        print::answer(&clean::text(text))
+    };
+    printed.map_err(|error| fault::system("print the log", &error))
 }
 
 fn last_lines(file: &mut File, lines: usize) -> io::Result<String> {

@@ -6,14 +6,23 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+/// Who is at the other end of standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// Someone who reads.
+    Reads,
+    /// Nobody any more.
+    HungUp,
+}
+
 /// Prints an answer.
-pub fn answer(text: &str) -> io::Result<()> {
+pub fn answer(text: &str) -> io::Result<Reader> {
     let mut output = anstream::stdout().lock();
     quietly(output.write_all(text.as_bytes()).and_then(|()| output.flush()))
 }
 
 /// Prints bytes as they are, for programs.
-pub fn raw(bytes: &[u8]) -> io::Result<()> {
+pub fn raw(bytes: &[u8]) -> io::Result<Reader> {
     let mut output = io::stdout().lock();
     quietly(output.write_all(bytes).and_then(|()| output.flush()))
 }
@@ -35,9 +44,10 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-fn quietly(printed: io::Result<()>) -> io::Result<()> {
+fn quietly(printed: io::Result<()>) -> io::Result<Reader> {
     match printed {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
+        Ok(()) => Ok(Reader::Reads),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::HungUp),
+        Err(error) => Err(error),
     }
 }

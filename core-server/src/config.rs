@@ -134,7 +134,10 @@ impl Args {
                 index_dir: stores.index_dir,
                 model_dir: stores.model_dir,
                 source_roots,
-                sessions: self.sessions.map_or(cores, |sessions| sessions.get() as usize),
+                sessions: self
+                    .sessions
+                    .or_else(|| file.sessions.and_then(NonZeroU32::new))
+                    .map_or(cores, |sessions| sessions.get() as usize),
             },
             limits: Limits { max_in_flight: max_in_flight.get() as usize, workers: cores },
             idle_exit: self.idle_exit.or(file.idle_exit).map(TypedDuration::get),

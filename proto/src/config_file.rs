@@ -85,6 +85,8 @@ keys! {
     idle_exit: TypedDuration,
     /// How many requests the daemon lets in at once.
     max_in_flight: u32,
+    /// How many queries the daemon embeds at once.
+    sessions: u32,
     /// The only folders that the daemon reads sources beneath, `[LABEL=]DIR` each.
     source_root: Vec<String>,
     /// The group whose members may ask the daemon.
@@ -161,7 +163,7 @@ mod tests {
                 "no_autostart" => format!("{key} = true\n"),
                 "timeout" => format!("{key} = 1.5\n"),
                 "idle_exit" => format!("{key} = '2h'\n"),
-                "max_in_flight" => format!("{key} = 3\n"),
+                "max_in_flight" | "sessions" => format!("{key} = 3\n"),
                 "source_root" => format!("{key} = ['docs=/srv/docs']\n"),
                 "allow_uid" => format!("{key} = [7]\n"),
                 "log_format" => format!("{key} = 'json'\n"),

@@ -2,6 +2,7 @@
 
 mod whole {
     mod bad_input;
+    mod command_line;
     mod concurrency;
     mod crash;
     mod disk_full;
