@@ -35,7 +35,7 @@ fn markdown() -> String {
             sentences(n % 13 + 3)
         )
     };
-    filled(|n| section(n))
+    filled(section)
 }
 
 fn chinese() -> String {
@@ -62,7 +62,8 @@ fn log() -> String {
 }
 
 fn sentences(count: usize) -> String {
-    (0..count).map(|n| format!("Sentence number {n} says something that is quite plain. ")).collect()
+    let sentence = |n| format!("Sentence number {n} says something that is quite plain. ");
+    (0..count).map(sentence).collect::<Vec<_>>().concat()
 }
 
 /// About a megabyte of pieces.

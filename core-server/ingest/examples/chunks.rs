@@ -10,7 +10,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use ingest::chunk::{Chunk, chunk};
@@ -80,14 +80,14 @@ fn figures(tokenizer: &Path, folder: &Path) -> Result<()> {
     tokenizer.with_padding(None);
 
     let (mut files, mut bytes) = (0, 0);
-    let mut seconds = 0.0;
+    let mut spent = Duration::ZERO;
     let mut tokens = Vec::new();
     for path in texts(folder)? {
         let source = path.to_string_lossy().into_owned();
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let start = Instant::now();
         let document = chunk(&source, &text);
-        seconds += start.elapsed().as_secs_f64();
+        spent += start.elapsed();
         files += 1;
         bytes += text.len();
         for chunk in &document.chunks {
@@ -97,26 +97,25 @@ fn figures(tokenizer: &Path, folder: &Path) -> Result<()> {
         }
     }
     tokens.sort();
-    let at =
-        |share: f64| tokens.get(((tokens.len() - 1) as f64 * share) as usize).map_or(0, |(count, _)| *count);
+    let at = |hundredth: usize| {
+        tokens.get((tokens.len().saturating_sub(1)) * hundredth / 100).map_or(0, |(count, _)| *count)
+    };
     let over = tokens.iter().filter(|(count, _)| *count > 512).count();
     let small = tokens.iter().filter(|(count, _)| *count < 48).count();
     println!(
-        "{}: {files} files, {bytes} bytes, {} chunks, {:.0} MB/s; tokens p1 {} p10 {} p25 {} p50 {} p75 {} p90 {} p99 {} max {}; \
-         over 512: {over} ({:.3} %), under 48: {small} ({:.1} %)",
+        "{}: {files} files, {bytes} bytes, {} chunks, {} MB/s; tokens p1 {} p10 {} p25 {} p50 {} p75 {} p90 {} p99 {} max {}; \
+         over 512: {over}, under 48: {small}",
         folder.display(),
         tokens.len(),
-        bytes as f64 / 1e6 / seconds,
-        at(0.01),
-        at(0.10),
-        at(0.25),
-        at(0.50),
-        at(0.75),
-        at(0.90),
-        at(0.99),
-        at(1.0),
-        over as f64 * 100.0 / tokens.len() as f64,
-        small as f64 * 100.0 / tokens.len() as f64,
+        bytes as u128 / spent.as_micros().max(1),
+        at(1),
+        at(10),
+        at(25),
+        at(50),
+        at(75),
+        at(90),
+        at(99),
+        at(100),
     );
     for (count, place) in tokens.iter().rev().take(3) {
         println!("  {count} {place}");

@@ -59,13 +59,12 @@ pub fn read(text: &str) -> FrontMatter {
             front_matter.take(&fields);
             front_matter
         }
-        Ok(None) => FrontMatter::default(),
         Err(problem) if block.looks_like_fields() => FrontMatter {
             bytes: block.bytes,
             warnings: vec![format!("the front matter was not understood and is left out: {problem}")],
             ..FrontMatter::default()
         },
-        Err(_) => FrontMatter::default(),
+        Ok(None) | Err(_) => FrontMatter::default(),
     }
 }
 
@@ -285,18 +284,18 @@ mod tests {
         (title, tags, date, updated)
     }
 
-    fn some(text: &str) -> Option<String> {
-        Some(text.to_owned())
+    fn owned(text: &str) -> String {
+        text.to_owned()
     }
 
     #[test]
     fn yaml_and_toml_give_title_tags_and_dates() {
         let yaml = "---\ntitle: \"On: backups\"\ntags: [db, ops, db]\ndate: 2024-05-01\nlastmod: 2024-05-02T10:00:00+02:00\n---\nBody.\n";
         let expected = (
-            some("On: backups"),
+            Some(owned("On: backups")),
             vec!["db".to_owned(), "ops".to_owned()],
-            some("2024-05-01"),
-            some("2024-05-02T08:00:00Z"),
+            Some(owned("2024-05-01")),
+            Some(owned("2024-05-02T08:00:00Z")),
         );
         assert_eq!(fields(yaml), expected);
         assert_eq!(fields(&yaml.replace('\n', "\r\n").replace("Body.\r\n", "Body.\n")), expected);
@@ -310,7 +309,7 @@ mod tests {
         let text =
             "---\nms.date: 01/07/2025\nkeywords: one, two words,,\nschema: 2.0.0\nTitle: 5\n---\nBody.\n";
         let tags = vec!["one".to_owned(), "two words".to_owned()];
-        assert_eq!(fields(text), (some("5"), tags, None, some("2025-01-07")));
+        assert_eq!(fields(text), (Some(owned("5")), tags, None, Some(owned("2025-01-07"))));
         assert_eq!(fields("---\n---\nBody.\n"), (None, Vec::new(), None, None));
         assert_eq!(fields("---\n# none\n...\nBody.\n"), (None, Vec::new(), None, None));
         assert_eq!(fields("---\ntags:\n  - a\n  - 2\nauthor: {name: x}\n---\nBody.\n").1, ["a", "2"]);
@@ -329,7 +328,7 @@ mod tests {
             assert_eq!(front_matter.title, None);
         }
         let odd_date = read("---\ntitle: a\ndate: soon\n---\n");
-        assert_eq!(odd_date.title, some("a"));
+        assert_eq!(odd_date.title, Some(owned("a")));
         assert_eq!(odd_date.warnings.len(), 1);
     }
 
@@ -355,10 +354,8 @@ mod tests {
     fn bombs_are_defused() {
         let mut bomb = String::from("---\na0: &a0 [x, x, x, x, x, x, x, x, x]\n");
         for level in 1..12 {
-            bomb.push_str(&format!(
-                "a{level}: &a{level} [{}]\n",
-                vec![format!("*a{}", level - 1); 9].join(", ")
-            ));
+            let aliases = vec![format!("*a{}", level - 1); 9].join(", ");
+            bomb = format!("{bomb}a{level}: &a{level} [{aliases}]\n");
         }
         bomb.push_str("---\nBody.\n");
         assert_eq!(read(&bomb).warnings.len(), 1);

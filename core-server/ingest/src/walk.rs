@@ -150,7 +150,7 @@ impl Walk<'_> {
         let path = if path == "." { "" } else { path.trim_matches('/') };
         let holds = |scope: &&String| scope.as_str() == "." || Path::new(path).starts_with(scope);
         let top = self.scope.paths.iter().filter(holds).max_by_key(|scope| scope.len());
-        let top = top.map(|top| if top == "." { "" } else { top.as_str() }).unwrap_or(path).to_owned();
+        let top = top.map_or(path, |top| if top == "." { "" } else { top.as_str() }).to_owned();
         let mut rules = self.rules.remove(&top).unwrap_or_else(|| Rules::new(&self.root, Path::new(&top)));
         self.descend(path, &top, &mut rules);
         self.rules.insert(top, rules);
@@ -234,10 +234,7 @@ impl Walk<'_> {
     fn file(&mut self, source: String, named: bool) {
         let included = named || self.include.match_path(&source);
         let kind = match Kind::of(&source) {
-            Some(_) if is_generated(&source) && !included => {
-                return self.ignore(&source, false, IgnoreReason::Generated);
-            }
-            None if is_generated(&source) && !included => {
+            Some(_) | None if is_generated(&source) && !included => {
                 return self.ignore(&source, false, IgnoreReason::Generated);
             }
             None if !included => return self.ignore(&source, false, IgnoreReason::UnknownKind),
@@ -248,7 +245,7 @@ impl Walk<'_> {
                 self.skip(&source, SkipReason::TooLarge, format!("{} bytes", metadata.len()));
             }
             Ok(metadata) => {
-                self.walked.files.push(Found { source, kind, fingerprint: fingerprint(&metadata) })
+                self.walked.files.push(Found { source, kind, fingerprint: fingerprint(&metadata) });
             }
             // It went away while we looked: not there is not found.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -116,7 +116,7 @@ impl Measure {
             _ if character.is_whitespace() => self.blank(),
             // Latin with diacritics: the same word without them.
             '\u{c0}'..='\u{24f}' => {
-                self.letter(if character.is_uppercase() { Run::Upper } else { Run::Lower })
+                self.letter(if character.is_uppercase() { Run::Upper } else { Run::Lower });
             }
             _ => self.single(),
         }
@@ -152,7 +152,7 @@ impl Measure {
     }
 
     fn digit(&mut self) {
-        if self.run == Run::Digits && self.length % DIGITS != 0 {
+        if self.run == Run::Digits && !self.length.is_multiple_of(DIGITS) {
             self.length += 1;
         } else {
             self.tokens += 1;

@@ -15,7 +15,11 @@ fn slices<'a>(source: &str, text: &'a str) -> Vec<&'a str> {
 
 /// Words enough for a section that stands alone.
 fn prose(sentences: usize) -> String {
-    (0..sentences).map(|n| format!("Sentence number {n} says something that is quite plain. ")).collect()
+    repeated(sentences, |n| format!("Sentence number {n} says something that is quite plain. "))
+}
+
+fn repeated(count: usize, piece: impl Fn(usize) -> String) -> String {
+    (0..count).map(piece).collect::<Vec<_>>().concat()
 }
 
 // ---- Markdown ----
@@ -108,8 +112,8 @@ fn fences_tables_and_lists_stay_whole_where_they_fit() {
 
 #[test]
 fn what_does_not_fit_is_cut_between_lines() {
-    let rows: String = (0..400).map(|row| format!("| row {row} | {} |\n", prose(2).trim())).collect();
-    let lines: String = (0..400).map(|line| format!("    line_{line}(\"{}\");\n", prose(1).trim())).collect();
+    let rows: String = repeated(400, |row| format!("| row {row} | {} |\n", prose(2).trim()));
+    let lines: String = repeated(400, |line| format!("    line_{line}(\"{}\");\n", prose(1).trim()));
     let text = format!("# Top\n\n| a | b |\n|---|---|\n{rows}\n```c\n{lines}```\n");
     let document = chunk("a.md", &text);
     assert!(document.chunks.len() > 50);
@@ -160,7 +164,7 @@ fn definitions_stay_whole_where_they_fit() {
 
 #[test]
 fn code_within_a_long_definition_says_where_it_is() {
-    let body: String = (0..300).map(|n| format!("        let value_{n} = self.compute({n});\n")).collect();
+    let body: String = repeated(300, |n| format!("        let value_{n} = self.compute({n});\n"));
     let text = format!("impl Machine {{\n    fn run(&self) {{\n{body}    }}\n}}\n");
     let document = chunk("a.rs", &text);
     assert!(document.chunks.len() > 3);
@@ -340,12 +344,12 @@ fn hostile_documents_come_to_an_end() {
         ("ten megabytes", format!("## Part\n\n{}\n\n", prose(40)).repeat(10_000_000 / 2_400)),
         ("a long word", "x".repeat(50_000)),
         ("a longer word", "x".repeat(5_000_000)),
-        ("headings", (0..100_000).map(|n| format!("# Heading {n}\n\n")).collect()),
+        ("headings", repeated(100_000, |n| format!("# Heading {n}\n\n"))),
         ("one heading", format!("# {}\n\ntext\n", prose(20_000))),
         ("quotes", nested("> ")),
         ("quotes without spaces", nested(">")),
         ("lists", nested("- ")),
-        ("deep list", (0..2_000).map(|depth| format!("{}- a\n", "  ".repeat(depth))).collect()),
+        ("deep list", repeated(2_000, |depth| format!("{}- a\n", "  ".repeat(depth)))),
         ("brackets", "[".repeat(500_000)),
         ("images", "![".repeat(250_000)),
         ("links", "[a](".repeat(125_000)),
@@ -354,7 +358,7 @@ fn hostile_documents_come_to_an_end() {
         ("ticks", (1..1_000).map(|n| "`".repeat(n) + " ").collect()),
         ("angles", "<".repeat(500_000)),
         ("comments", "<!--".repeat(120_000)),
-        ("definitions", (0..50_000).map(|n| format!("[{n}]: x\n")).collect()),
+        ("definitions", repeated(50_000, |n| format!("[{n}]: x\n"))),
         ("columns", format!("{}\n{}\n{}", "|a".repeat(1_000), "|-".repeat(1_000), "|b\n".repeat(1_000))),
         ("blank lines", "\n".repeat(5_000_000)),
         ("blanks", format!("a{}b", " ".repeat(5_000_000))),
