@@ -1,10 +1,6 @@
 //! What checking a citation costs: a hit that stands, a file opened for it, and a text that has to be looked for.
 
-#![expect(
-    clippy::expect_used,
-    missing_docs,
-    reason = "a benchmark that cannot be set up should say so and end"
-)]
+#![expect(clippy::expect_used, reason = "a benchmark that cannot be set up should say so and end")]
 
 #[path = "../tests/verdicts/fixture.rs"]
 mod fixture;

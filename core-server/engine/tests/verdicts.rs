@@ -1,5 +1,7 @@
 //! Every verdict and every reason, from real files and a whole index.
 
+#![expect(clippy::expect_used, reason = "what a test cannot do without should end it and say so")]
+
 #[path = "verdicts/fixture.rs"]
 mod fixture;
 

@@ -17,9 +17,13 @@ use engine::lines::LineIndex;
 use engine::source::Root;
 use engine::{Config, Engine, SourceRoot, extract};
 
-/// Documents beneath `root`, and the collection `docs` made of them.
+/// Documents beneath a root, and the collection made of them.
 pub(crate) struct World {
     folder: tempfile::TempDir,
+    /// The collection's name.
+    pub(crate) name: String,
+    /// Its root, beneath the folder of all.
+    pub(crate) root: String,
     pub(crate) source_roots: Vec<SourceRoot>,
     /// Whether files count as left alone for long when they are indexed.
     pub(crate) settled: bool,
@@ -29,15 +33,21 @@ impl World {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("root")).expect("a folder");
-        Self { folder, source_roots: Vec::new(), settled: false }
+        Self {
+            folder,
+            name: "docs".to_owned(),
+            root: "root".to_owned(),
+            source_roots: Vec::new(),
+            settled: false,
+        }
     }
 
     pub(crate) fn root(&self) -> PathBuf {
-        self.folder.path().canonicalize().expect("there").join("root")
+        self.folder.path().canonicalize().expect("there").join(&self.root)
     }
 
     pub(crate) fn collection(&self) -> PathBuf {
-        self.index_dir().join("docs")
+        self.index_dir().join(&self.name)
     }
 
     pub(crate) fn index_dir(&self) -> PathBuf {
@@ -115,7 +125,7 @@ impl World {
         Manifest {
             schema_version: SCHEMA_VERSION,
             written_by: "a test".to_owned(),
-            collection: "docs".parse().expect("a name"),
+            collection: self.name.parse().expect("a name"),
             generation,
             parent: None,
             published_at: jiff::Timestamp::UNIX_EPOCH,
