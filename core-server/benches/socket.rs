@@ -1,7 +1,6 @@
 //! What the socket, admission and the log line cost: a request that asks nothing of the engine, beside the
 //! health check, which passes neither.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot start has nothing to measure")]
-#![expect(missing_docs, reason = "criterion's macros make undocumented items")]
 
 use std::sync::Arc;
 

@@ -107,6 +107,11 @@ where
     beside(response, &line.call)
 }
 
+/// Whether somebody asks something, and not only whether the daemon lives.
+pub fn asks(request: &Request<Body>) -> bool {
+    operation(request.uri().path()).is_some()
+}
+
 /// The operation of a path: its name where there is one, `unknown` for another path of our service.
 fn operation(path: &str) -> Option<&'static str> {
     let rpc = path.strip_prefix("/footnote.v1.RetrievalService/")?;

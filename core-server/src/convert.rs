@@ -356,3 +356,119 @@ fn reason(reason: Reason) -> &'static str {
         Reason::OverBudget => "over_budget",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use engine::generation::GenerationId;
+    use engine::id::{ChunkId, DocumentId, Sha256};
+    use proto::json::Word;
+
+    use super::*;
+
+    const REASONS: [Reason; 14] = [
+        Reason::BytesEqual,
+        Reason::Moved,
+        Reason::Renamed,
+        Reason::Edited,
+        Reason::Truncated,
+        Reason::SourceGone,
+        Reason::RootUnavailable,
+        Reason::PermissionDenied,
+        Reason::OutsideRoot,
+        Reason::NotAFile,
+        Reason::ReadFailed,
+        Reason::ExtractorFailed,
+        Reason::NotRequested,
+        Reason::OverBudget,
+    ];
+
+    fn serde_word(value: impl serde::Serialize) -> String {
+        serde_json::to_value(value).unwrap().as_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn every_reason_and_its_verdict_have_the_engines_own_words() {
+        for known in REASONS {
+            assert_eq!(reason(known), serde_word(known));
+            assert_eq!(verdict(known.verdict()).word(), Some(serde_word(known.verdict()).as_str()));
+        }
+    }
+
+    #[test]
+    fn modes_go_and_come_back() {
+        for known in [Mode::Hybrid, Mode::Bm25, Mode::Dense] {
+            assert_eq!(mode(mode_word(known)), Ok(known));
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_what_the_contract_says() {
+        let default = |fields: &[proto::Field], name: &str| {
+            let field = fields.iter().find(|field| field.name == name).unwrap();
+            field.default.unwrap().to_owned()
+        };
+        let search = search(v1::SearchRequest { query: "x".into(), ..Default::default() }).unwrap();
+        assert_eq!(default(v1::SearchRequest::FIELDS, "top_k"), search.top_k.to_string());
+        assert_eq!(default(v1::SearchRequest::FIELDS, "max_bytes"), search.max_bytes.to_string());
+        assert_eq!(default(v1::SearchRequest::FIELDS, "verify"), search.verify.to_string());
+        let page = list_collections(v1::ListCollectionsRequest::default()).unwrap();
+        assert_eq!(default(v1::ListCollectionsRequest::FIELDS, "page_size"), page.size.to_string());
+    }
+
+    #[test]
+    fn a_passage_is_named_by_id_or_footnote() {
+        let id = "0123456789abcdef0123456789abcdef";
+        let request = |chunk_id: Option<&str>, footnote: Option<&str>| v1::FetchChunkRequest {
+            chunk_id: chunk_id.map(str::to_owned),
+            footnote: footnote.map(str::to_owned),
+            collection: None,
+        };
+        let by_id = fetch_chunk(request(Some(id), None)).unwrap().passage;
+        assert_eq!(by_id, PassageName::Id(id.parse().unwrap()));
+        let address = "footnote:docs/a.md#L1-L2;9f3c2a1b";
+        let by_footnote = fetch_chunk(request(None, Some(address))).unwrap().passage;
+        assert_eq!(by_footnote, PassageName::Footnote(address.parse().unwrap()));
+        assert!(fetch_chunk(request(None, None)).is_err());
+    }
+
+    #[test]
+    fn a_hit_says_all_that_the_engine_does() {
+        let document = DocumentId::of_source("a.md");
+        let sha256 = Sha256::of(b"text");
+        let citation = citation::Citation {
+            source: "a.md".into(),
+            source_class: SourceClass::Text,
+            bytes: citation::ByteRange { start: 3, end: 7 },
+            lines: citation::LineRange { start: 1, end: 2 },
+            sha256,
+            extractor: None,
+            generation: GenerationId::FIRST,
+        };
+        let passage = Passage {
+            chunk_id: ChunkId::of_text(document, sha256, 0),
+            document_id: document,
+            footnote: "footnote:docs/a.md#L1-L2;9f3c2a1b".parse().unwrap(),
+            title: Some("A".into()),
+            heading_path: vec!["A".into(), "B".into()],
+            text: None,
+            indexed_text: Some("text".into()),
+            current_text: Some("other".into()),
+            citation,
+            open_path: Some("/home/ada/a.md".into()),
+            verdict: Verdict::Drifted,
+            reason: Reason::Edited,
+            tags: vec!["t".into()],
+            date: Some("2026-01-01".into()),
+            updated: None,
+        };
+        let leg = Some(LegPlace { score: 0.5, rank: 3 });
+        let hit = hit(Hit { passage, score: 0.9, score_scale: ScoreScale::Fused, bm25: leg, dense: None });
+        assert_eq!((hit.bm25_score, hit.bm25_rank, hit.dense_score), (Some(0.5), Some(3), None));
+        assert_eq!((hit.verdict(), hit.reason.as_str()), (v1::Verdict::Drifted, "edited"));
+        assert_eq!((hit.text, hit.indexed_text.as_deref()), (None, Some("text")));
+        let citation = hit.citation.unwrap();
+        assert_eq!((citation.start_byte, citation.end_byte, citation.end_line), (3, 7, 2));
+        assert_eq!(citation.open_path.as_deref(), Some("/home/ada/a.md"));
+        assert_eq!(citation.sha256.len(), 64);
+    }
+}

@@ -4,8 +4,7 @@
 //! before we do and in other words.
 
 use std::convert::Infallible;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -54,11 +53,11 @@ struct Activity(Mutex<Instant>);
 
 impl Activity {
     fn touch(&self) {
-        *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Instant::now();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
     fn idle_for(&self) -> Duration {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).elapsed()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 }
 
@@ -126,15 +125,18 @@ async fn connection(
     max_streams: u32,
 ) {
     let service = tower::service_fn(move |request: http::Request<_>| {
-        activity.touch();
-        let (mut routes, activity) = (routes.clone(), Arc::clone(&activity));
+        let request = request.map(Body::new);
+        let mut routes = routes.clone();
+        // A look at the daemon's health keeps nobody here.
+        let activity = call::asks(&request).then(|| Arc::clone(&activity));
         async move {
+            activity.as_deref().map(Activity::touch);
             let serve = async move |request| match routes.call(request).await {
                 Ok(response) => response,
                 Err(never) => match never {},
             };
-            let response = call::answer(request.map(Body::new), serve).await;
-            activity.touch();
+            let response = call::answer(request, serve).await;
+            activity.as_deref().map(Activity::touch);
             Ok::<_, Infallible>(response)
         }
     });
