@@ -43,14 +43,12 @@ impl Places {
     /// The collection that is meant, by the same rules as without PATH at an ingest.
     fn collection(&self, one: &OneCollection) -> Result<CollectionName> {
         let named = one.name.clone().or_else(|| one.collection.clone().settle(&self.surroundings));
-        match named {
-            Some(name) => parse_name(&name),
-            None => {
-                let asked = Asked { cwd: self.cwd.clone(), ..Asked::default() };
-                let targets = resolve(&asked, &known_collections(&self.index_dir)?)?;
-                targets.into_iter().next().map(|target| target.collection).ok_or(Error::NothingToIngest)
-            }
+        if let Some(name) = named {
+            return parse_name(&name);
         }
+        let asked = Asked { cwd: self.cwd.clone(), ..Asked::default() };
+        let targets = resolve(&asked, &known_collections(&self.index_dir)?)?;
+        targets.into_iter().next().map(|target| target.collection).ok_or(Error::NothingToIngest)
     }
 
     fn not_found(&self, name: CollectionName) -> Error {

@@ -20,25 +20,22 @@ pub fn write(
     now: &Files,
 ) -> Result<Vec<String>> {
     let name = format!("{}.jsonl", draft.generation().folder());
-    match parent.filter(|(parent, _)| parent.manifest().file_segments.len() < MOST_SEGMENTS) {
-        Some((parent, before)) => {
-            let mut segments = parent.manifest().file_segments.clone();
-            for segment in &segments {
-                draft.link(parent, &format!("{FOLDER}/{segment}"))?;
-            }
-            let lines = changes(before, now);
-            if !lines.is_empty() {
-                draft.write(&format!("{FOLDER}/{name}"), lines.as_bytes())?;
-                segments.push(name);
-            }
-            Ok(segments)
-        }
-        None => {
-            let lines: String = now.iter().map(|(source, state)| line(source, Some(state))).collect();
-            draft.write(&format!("{FOLDER}/{name}"), lines.as_bytes())?;
-            Ok(vec![name])
-        }
+    let few = |parent: &Generation| parent.manifest().file_segments.len() < MOST_SEGMENTS;
+    let Some((parent, before)) = parent.filter(|(parent, _)| few(parent)) else {
+        let lines: String = now.iter().map(|(source, state)| line(source, Some(state))).collect();
+        draft.write(&format!("{FOLDER}/{name}"), lines.as_bytes())?;
+        return Ok(vec![name]);
+    };
+    let mut segments = parent.manifest().file_segments.clone();
+    for segment in &segments {
+        draft.link(parent, &format!("{FOLDER}/{segment}"))?;
     }
+    let lines = changes(before, now);
+    if !lines.is_empty() {
+        draft.write(&format!("{FOLDER}/{name}"), lines.as_bytes())?;
+        segments.push(name);
+    }
+    Ok(segments)
 }
 
 /// The lines that make `now` of `before`, sorted by source.

@@ -100,10 +100,11 @@ fn scope_of(index: &Path, name: &CollectionName) -> Option<Known> {
 }
 
 fn refuse_newer(error: Error) -> Result<Error> {
-    match error {
-        Error::Engine(engine::Error::SchemaVersion { found, .. }) if found > SCHEMA_VERSION => Err(error),
-        error => Ok(error),
-    }
+    let newer = matches!(
+        &error,
+        Error::Engine(engine::Error::SchemaVersion { found, .. }) if *found > SCHEMA_VERSION
+    );
+    if newer { Err(error) } else { Ok(error) }
 }
 
 /// An error with its causes in one line.

@@ -36,6 +36,7 @@ pub struct Plan {
 
 /// Compares what was found with what is known. `seen` are files that were compared since `known` was written;
 /// `device` says on which device the folder of a source is, or the nearest folder above it that is there.
+#[expect(clippy::implicit_hasher, reason = "there is one caller, and it has one kind of map")]
 pub fn plan(
     known: &Files,
     seen: &HashMap<String, Seen>,

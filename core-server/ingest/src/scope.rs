@@ -106,14 +106,12 @@ fn unnamed(asked: &Asked, known: &[Known]) -> Result<Target> {
 /// Paths without a name: each to the collection whose root holds it, the rest together to a new one.
 fn grouped(asked: &Asked, known: &[Known], root: Option<PathBuf>, paths: &[PathBuf]) -> Result<Vec<Target>> {
     if let Some(root) = root {
-        return match known.iter().find(|known| known.scope.root == root) {
-            Some(known) => Ok(vec![existing(asked, known, Some(&root), paths)?]),
-            None => {
-                let target = new(asked, None, Some(root), paths)?;
-                refuse_taken(&target, known)?;
-                Ok(vec![target])
-            }
-        };
+        if let Some(known) = known.iter().find(|known| known.scope.root == root) {
+            return Ok(vec![existing(asked, known, Some(&root), paths)?]);
+        }
+        let target = new(asked, None, Some(root), paths)?;
+        refuse_taken(&target, known)?;
+        return Ok(vec![target]);
     }
     let mut groups: Vec<(Option<&Known>, Vec<PathBuf>)> = Vec::new();
     for path in paths {
@@ -126,13 +124,13 @@ fn grouped(asked: &Asked, known: &[Known], root: Option<PathBuf>, paths: &[PathB
     }
     groups
         .into_iter()
-        .map(|(holder, paths)| match holder {
-            Some(holder) => existing(asked, holder, None, &paths),
-            None => {
-                let target = new(asked, None, None, &paths)?;
-                refuse_taken(&target, known)?;
-                Ok(target)
+        .map(|(holder, paths)| {
+            if let Some(holder) = holder {
+                return existing(asked, holder, None, &paths);
             }
+            let target = new(asked, None, None, &paths)?;
+            refuse_taken(&target, known)?;
+            Ok(target)
         })
         .collect()
 }

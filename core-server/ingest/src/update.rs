@@ -285,7 +285,7 @@ impl<'a> Run<'a> {
             }
             Model::Away(model) if before.is_some() => {
                 let model = model.clone();
-                self.publish_with_what_is_there(parent, draft, &contents, &model)
+                self.publish_with_what_is_there(parent.as_ref(), draft, &contents, &model)
             }
             Model::Away(model) => {
                 self.summary.vectors = Vectors::ModelAway { model: model.name.clone() };
@@ -424,17 +424,17 @@ impl<'a> Run<'a> {
     /// The model is not there: vectors are kept where every chunk has one all the same.
     fn publish_with_what_is_there(
         &mut self,
-        parent: Option<Parent>,
+        parent: Option<&Parent>,
         draft: Option<Draft<'a>>,
         contents: &Contents,
         model: &ModelIdentity,
     ) -> Result<()> {
         let mut draft = match draft {
             Some(draft) => draft,
-            None => self.draft_of(parent.as_ref())?,
+            None => self.draft_of(parent)?,
         };
         let lexical = Lexical::open_counted(&draft.path().join(LEXICAL_FOLDER), &contents.tokens)?;
-        let base = parent.as_ref().map(|parent| &parent.generation);
+        let base = parent.map(|parent| &parent.generation);
         let survey = vectors::survey(&lexical, base, model, self.catalog)?;
         let complete = survey.missing.is_empty()
             && vectors::write(&mut draft, &survey, base, model, self.catalog)? == Written::Complete;
@@ -444,7 +444,7 @@ impl<'a> Run<'a> {
             draft.forget(VECTORS_FOLDER)?;
             self.summary.vectors = Vectors::ModelAway { model: model.name.clone() };
         }
-        self.seal(parent.as_ref(), draft, contents, Side { vectors: complete, bound: Some(model.clone()) })?;
+        self.seal(parent, draft, contents, Side { vectors: complete, bound: Some(model.clone()) })?;
         Ok(())
     }
 
@@ -551,7 +551,7 @@ impl<'a> Run<'a> {
         let skipped = skipped::lines(&contents.skipped);
         draft.write(SKIPPED_FILE, skipped.as_bytes())?;
         if let Some(parent) = parent {
-            self.keep_texts(&mut draft, &parent.generation, contents)?;
+            keep_texts(&mut draft, &parent.generation, contents)?;
         }
         self.update.interrupt.check()?;
         let manifest = Manifest {
@@ -577,17 +577,6 @@ impl<'a> Run<'a> {
         let current = draft.publish(manifest)?;
         self.published(&current, contents.chunks)?;
         Ok(Generation::open_current(self.folder.path(), &current)?)
-    }
-
-    fn keep_texts(&self, draft: &mut Draft<'_>, parent: &Generation, contents: &Contents) -> Result<()> {
-        let extracted = contents.files.iter().filter(|(_, state)| state.extractor.is_some());
-        for (source, _) in extracted {
-            let path = text_file(DocumentId::of_source(source));
-            if !draft.path().join(&path).exists() {
-                draft.link(parent, &path)?;
-            }
-        }
-        Ok(())
     }
 
     /// What is to be done once a generation is current. None of it matters to a reader.
@@ -636,7 +625,7 @@ impl<'a> Run<'a> {
                     summary.name_ignored(reason, &source);
                 }
                 Outcome::Skipped(reason, detail) => {
-                    summary.skipped.push(SkippedFile { source, reason, detail })
+                    summary.skipped.push(SkippedFile { source, reason, detail });
                 }
                 Outcome::Gone => summary.removed += usize::from(before.contains_key(&source)),
             }
@@ -645,6 +634,17 @@ impl<'a> Run<'a> {
         summary.skipped.sort_by(|a, b| a.source.cmp(&b.source));
         summary.lost = summary.skipped.iter().filter(|file| before.contains_key(&file.source)).count();
     }
+}
+
+/// Links the extractors' output of every document that the draft holds and did not read anew.
+fn keep_texts(draft: &mut Draft<'_>, parent: &Generation, contents: &Contents) -> Result<()> {
+    for (source, _) in contents.files.iter().filter(|(_, state)| state.extractor.is_some()) {
+        let path = text_file(DocumentId::of_source(source));
+        if !draft.path().join(&path).exists() {
+            draft.link(parent, &path)?;
+        }
+    }
+    Ok(())
 }
 
 /// What a generation has beside words.

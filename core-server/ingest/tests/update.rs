@@ -1,5 +1,7 @@
 //! A collection through its life, by the library that `footnote-index` is made of, with the hashing model.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
@@ -213,7 +215,7 @@ fn after_any_life_it_is_what_it_would_be_from_nothing() {
 #[test]
 fn ids_are_the_same_with_and_without_a_model_and_vectors_come_later() {
     let world = World::new();
-    world.write("a.md", &prose("valve", 300));
+    world.write("a.md", &prose("valve", 3000));
     world.write("twice.md", "Same words here.\n\n\n\nSame words here.\n");
     let first = world.ingest();
     assert_eq!(first.vectors, Vectors::NoModel { installed: Vec::new() });
@@ -301,7 +303,7 @@ fn without_its_model_vectors_stay_where_every_chunk_has_one() {
     let world = World::with_model();
     world.write("a.md", &prose("valve", 9));
     world.write("b.md", &prose("pump", 9));
-    world.ingest();
+    let first = world.ingest();
     fs::remove_dir_all(world.path("models")).unwrap();
     fs::remove_file(world.path("docs/b.md")).unwrap();
     assert_eq!(world.ingest().vectors, Vectors::Complete { model: "hashing".into() });
@@ -312,7 +314,7 @@ fn without_its_model_vectors_stay_where_every_chunk_has_one() {
     world.install("hashing", 64);
     let summary = world.ingest();
     assert_eq!(summary.vectors, Vectors::Complete { model: "hashing".into() });
-    assert_eq!(summary.embedded, 9, "only what the catalog does not know");
+    assert_eq!(summary.embedded, first.embedded / 2, "only what the catalog does not know");
 }
 
 #[test]

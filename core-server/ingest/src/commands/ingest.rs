@@ -48,7 +48,6 @@ pub fn run(places: &Places, args: IngestArgs) -> Result<ExitCode> {
 }
 
 fn asked(places: &Places, args: &IngestArgs) -> Result<Asked> {
-    // PATH says more than a variable or file that names the usual collection; only a flag says as much.
     let named = args.collection.clone().settle(&places.surroundings);
     let given = |globs: &[String]| (!globs.is_empty()).then(|| globs.to_vec());
     Ok(Asked {
