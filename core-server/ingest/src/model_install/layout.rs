@@ -130,27 +130,7 @@ fn configured(folder: &Path, origin: &str, told: &Told) -> Result<Descriptor> {
 fn weights_in(folder: &Path) -> Result<PathBuf> {
     let refused = |why: String| Error::NotAModel { path: folder.to_owned(), why };
     let named = WEIGHTS.iter().map(|name| folder.join(name)).find(|path| path.is_file());
-    let path = match named {
-        Some(path) => path,
-        None => {
-            let mut found: Vec<PathBuf> = [folder.to_owned(), folder.join("onnx")]
-                .iter()
-                .filter_map(|folder| fs::read_dir(folder).ok())
-                .flat_map(|entries| entries.flatten().map(|entry| entry.path()))
-                .filter(|path| path.extension().is_some_and(|extension| extension == "onnx"))
-                .collect();
-            found.sort();
-            match (found.pop(), found.is_empty()) {
-                (Some(path), true) => path,
-                (None, _) => return Err(refused("there is no ONNX file".to_owned())),
-                (Some(_), false) => {
-                    return Err(refused(
-                        "there are several ONNX files and none is called model.onnx".to_owned(),
-                    ));
-                }
-            }
-        }
-    };
+    let path = named.map_or_else(|| only_onnx_file(folder), Ok)?;
     let mut beside = path.clone().into_os_string();
     beside.push("_data");
     if Path::new(&beside).exists() {
@@ -159,6 +139,19 @@ fn weights_in(folder: &Path) -> Result<PathBuf> {
         ));
     }
     Ok(path)
+}
+
+/// The one ONNX file of a folder where none has a usual name.
+fn only_onnx_file(folder: &Path) -> Result<PathBuf> {
+    let entries = [folder.to_owned(), folder.join("onnx")].map(fs::read_dir).into_iter().flatten().flatten();
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut found = paths.filter(|path| path.extension().is_some_and(|extension| extension == "onnx"));
+    let refused = |why: &str| Err(Error::NotAModel { path: folder.to_owned(), why: why.to_owned() });
+    match (found.next(), found.next()) {
+        (Some(path), None) => Ok(path),
+        (None, _) => refused("there is no ONNX file"),
+        (Some(_), Some(_)) => refused("there are several ONNX files and none is called model.onnx"),
+    }
 }
 
 fn model_file(path: &Path, name: &str) -> Result<ModelFile> {
@@ -185,6 +178,7 @@ fn licence_of_readme(folder: &Path) -> Option<String> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "the file has them")]
 struct PoolingConfig {
     word_embedding_dimension: Option<u32>,
     pooling_mode_cls_token: bool,

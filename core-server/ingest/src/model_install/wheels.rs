@@ -187,20 +187,18 @@ fn fetch(python: &str, wheel: &'static Wheel, into: &Path) -> Result<PathBuf> {
 
 /// The lines of pip's that say what went wrong.
 fn last_words(said: &str) -> String {
-    let errors: Vec<&str> = said.lines().filter_map(|line| line.trim().strip_prefix("ERROR: ")).collect();
-    if let Some(network) =
-        said.lines().find(|line| line.contains("NewConnectionError") || line.contains("ProxyError"))
-    {
-        return network.trim().chars().take(300).collect();
+    let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let telling = ["No space left on device", "NewConnectionError", "ProxyError", "SSLError"];
+    if let Some(line) = lines().rev().find(|line| telling.iter().any(|word| line.contains(word))) {
+        return line.chars().take(300).collect();
     }
+    // `ERROR: Exception:` is followed by a traceback, whose last line is the reason.
+    let errors: Vec<&str> = lines()
+        .filter_map(|line| line.strip_prefix("ERROR: "))
+        .filter(|error| *error != "Exception:")
+        .collect();
     match errors.as_slice() {
-        [] => said
-            .lines()
-            .rev()
-            .find(|line| !line.trim().is_empty())
-            .unwrap_or("it said nothing")
-            .trim()
-            .to_owned(),
+        [] => lines().next_back().unwrap_or("it said nothing").to_owned(),
         errors => errors.join("; "),
     }
 }
@@ -265,5 +263,8 @@ mod tests {
         assert_eq!(last_words(said), "Could not find a version; No matching distribution found for x");
         assert_eq!(last_words("Traceback\nOSError: broken\n\n"), "OSError: broken");
         assert_eq!(last_words(""), "it said nothing");
+        let full = "ERROR: Exception:\nTraceback:\n  x\nOSError: [Errno 28] No space left on device\n";
+        assert!(last_words(full).contains("No space left on device"));
+        assert_eq!(last_words("ERROR: Exception:\nTraceback:\nValueError: no\n"), "ValueError: no");
     }
 }
