@@ -2,6 +2,8 @@
 //!
 //! `cargo bench --workspace --bench dense`. The limit beside it is reading the int8 rows at all, measured as `read`.
 
+#![expect(clippy::expect_used, reason = "a benchmark that cannot set its stage has failed")]
+
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

@@ -35,7 +35,7 @@ fn embedding(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(1));
         group.bench_function(format!("{name}/query"), |bencher| bencher.iter(|| model.embed_query(QUERY)));
         group.bench_function(format!("{name}/passage"), |bencher| {
-            bencher.iter(|| model.embed_passage(PASSAGE))
+            bencher.iter(|| model.embed_passage(PASSAGE));
         });
         group.bench_function(format!("{name}/load"), |bencher| {
             bencher.iter_custom(|times| (0..times).map(|_| time_to_load(&store, name)).sum::<Duration>());

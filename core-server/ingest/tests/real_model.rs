@@ -3,6 +3,8 @@
 //! They are taken from the store that `FOOTNOTE_TEST_MODEL_DIR` names, or from `target/test-models`; whatever is missing
 //! there is installed as `footnote model install` does it, once, by whichever test comes first.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set its stage has failed")]
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -129,7 +131,9 @@ fn the_top_ten_of_real_vectors_are_the_right_ones() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.vec");
     let mut writer = VectorWriter::create(&path, 384, u32::try_from(vectors.len()).unwrap()).unwrap();
-    vectors.iter().for_each(|vector| writer.push(&quantize::encode(vector)).unwrap());
+    for vector in &vectors {
+        writer.push(&quantize::encode(vector)).unwrap();
+    }
     writer.finish().unwrap();
     let segment = VectorSegment::open(&path).unwrap();
     let (mut right, mut all) = (0, 0);
