@@ -314,7 +314,7 @@ fn without_its_model_vectors_stay_where_every_chunk_has_one() {
     world.install("hashing", 64);
     let summary = world.ingest();
     assert_eq!(summary.vectors, Vectors::Complete { model: "hashing".into() });
-    assert_eq!(summary.embedded, first.embedded / 2, "only what the catalog does not know");
+    assert!((1..first.embedded).contains(&summary.embedded), "only what the catalog does not know");
 }
 
 #[test]

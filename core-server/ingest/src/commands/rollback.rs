@@ -4,9 +4,9 @@
 
 use std::process::ExitCode;
 
-use engine::generation::Generation;
 use engine::generation::current::Current;
 use engine::generation::manifest::Manifest;
+use engine::generation::{Generation, GenerationId};
 use serde_json::json;
 
 use super::{Places, print};
@@ -16,6 +16,18 @@ use crate::folder::CollectionFolder;
 use crate::lock::WriterLock;
 use crate::publish::make_current;
 
+/// The generation that the current one was made from, else the one with the next smaller number: one that was never
+/// current may lie in between.
+fn before_current(folder: &CollectionFolder, kept: &[GenerationId]) -> Option<GenerationId> {
+    // A damaged CURRENT is what one may want to get away from.
+    let current = Current::read(folder.path()).ok().flatten().map(|current| current.generation);
+    let parent = current
+        .and_then(|current| Manifest::read(&folder.generation(current)).ok())
+        .and_then(|(manifest, _)| manifest.parent);
+    let smaller = kept.iter().copied().rev().find(|id| current.is_none_or(|current| *id < current));
+    parent.filter(|parent| kept.contains(parent)).or(smaller)
+}
+
 /// Goes back, once the seal of the earlier generation was checked.
 pub fn run(places: &Places, args: &RollbackArgs) -> Result<ExitCode> {
     let name = places.collection(&args.which)?;
@@ -24,13 +36,12 @@ pub fn run(places: &Places, args: &RollbackArgs) -> Result<ExitCode> {
     if kept.is_empty() {
         return Err(places.not_found(name));
     }
+    folder.create_for_lock()?;
     let _lock = WriterLock::take(&folder.lock(), &name)?;
     folder.prepare()?;
-    // A damaged CURRENT is what one may want to get away from.
-    let current = Current::read(folder.path()).ok().flatten().map(|current| current.generation);
     let wanted = match args.to {
         Some(number) => kept.iter().copied().find(|id| id.number() == number),
-        None => kept.iter().copied().rev().find(|id| current.is_none_or(|current| *id < current)),
+        None => before_current(&folder, &kept),
     };
     let Some(wanted) = wanted else {
         let generation = args.to.and_then(|number| format!("{number:08}").parse().ok());
