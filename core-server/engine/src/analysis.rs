@@ -136,7 +136,7 @@ mod tests {
                 vec!["httpserver"],
             ),
             ("config.parse_file", vec!["config", "pars", "file"], vec!["config.parse_file", "parse_file"]),
-            ("https://a.example/x?y=1", vec!["http", "a", "exampl", "x", "y", "1"], vec!["a.example/x"]),
+            ("https://a.example/x?y=1", vec!["https", "a", "exampl", "x", "y", "1"], vec!["a.example/x"]),
         ] {
             assert_eq!(stems(text), parts, "{text}");
             assert_eq!(terms(text, &[Kind::Whole]), wholes, "{text}");

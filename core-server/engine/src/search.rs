@@ -135,12 +135,12 @@ impl Question<'_> {
 
 fn place_in_bm25((candidate, rank): (Candidate, u32)) -> Fused {
     let place = LegPlace { score: candidate.score.into(), rank };
-    Fused { bm25: Some(place), ..Fused::alone(&candidate) }
+    Fused { score: place.score, bm25: Some(place), ..Fused::alone(&candidate) }
 }
 
 fn place_in_dense((candidate, rank): (Candidate, u32)) -> Fused {
     let place = LegPlace { score: candidate.score.into(), rank };
-    Fused { dense: Some(place), ..Fused::alone(&candidate) }
+    Fused { score: place.score, dense: Some(place), ..Fused::alone(&candidate) }
 }
 
 /// How many of the records fit into `max_bytes` of text, the first in any case, and what is left out.
