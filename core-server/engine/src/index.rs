@@ -99,7 +99,19 @@ impl Index {
 
     /// The collection that is meant: the one `named`, else the one whose root holds the caller's working directory
     /// (of several the deepest), else the only one there is.
+    ///
+    /// Who publishes and then asks gets what was published: one small read shows whether `CURRENT` is as before, and
+    /// where it is not the directory is looked at again at once.
     pub fn resolve(&self, named: Option<&CollectionName>, caller: &Caller) -> Result<Arc<Collection>> {
+        let collection = self.resolve_seen(named, caller)?;
+        if collection.is_current() {
+            return Ok(collection);
+        }
+        self.refresh()?;
+        self.resolve_seen(named, caller)
+    }
+
+    fn resolve_seen(&self, named: Option<&CollectionName>, caller: &Caller) -> Result<Arc<Collection>> {
         let seen = self.seen();
         if let Some(name) = named {
             return self.by_name(name, &seen);
@@ -268,6 +280,11 @@ impl Collection {
                 })
                 .ok()
         }))
+    }
+
+    /// Whether `CURRENT` still names the generation that is open here.
+    fn is_current(&self) -> bool {
+        Current::read(&self.folder).is_ok_and(|current| current.as_ref() == Some(&self.current))
     }
 
     fn holds(&self, directory: &Path) -> bool {

@@ -151,11 +151,11 @@ fn a_client_reconnects_after_the_daemon_restarted() {
     world.start_daemon(&[]);
     let client = runtime.block_on(async { tests::grpc::client(&world.socket()) });
     let ask = || runtime.block_on(tests::grpc::search(&client, "docs", "drain"));
-    assert_eq!(ask().unwrap().hits.len(), 2);
+    assert_eq!(ask().unwrap().hits.len(), 1);
     world.daemon().kill().unwrap();
     world.daemon().wait().unwrap();
     world.start_daemon(&[]);
-    assert_eq!(ask().unwrap().hits.len(), 2);
+    assert_eq!(ask().unwrap().hits.len(), 1);
 }
 
 /// The pids of the daemons that hold this world's index directory.

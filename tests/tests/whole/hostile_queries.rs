@@ -20,7 +20,7 @@ fn operators_quotes_and_punctuation_are_plain_words() {
     for (query, source) in [
         ("\"the C++ compiler", "cpp.md"),
         ("C++", "cpp.md"),
-        ("a^2", "cpp.md"),
+        ("a^2 compiler", "cpp.md"),
         ("field:value", "cpp.md"),
         ("AND OR NOT", "logic.md"),
         ("-tighter", "logic.md"),
