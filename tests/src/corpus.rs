@@ -35,8 +35,8 @@ fn paragraphs(name: &str, edited: usize) -> String {
     text
 }
 
-/// All that an index answers about every chunk it holds, without what may differ between two ingests of one
-/// corpus: generation, time, and the order of equal scores is kept.
+/// All that an index answers about every chunk it holds, without what differs between two ingests of one
+/// corpus: the generation, and where on this host the documents lie.
 ///
 /// # Panics
 /// Where the daemon does not answer.
@@ -47,6 +47,7 @@ pub fn everything(world: &World) -> Vec<Value> {
         for hit in answer["hits"].as_array().into_iter().flatten() {
             let mut hit = hit.clone();
             hit["citation"]["generation"] = Value::Null;
+            hit["citation"]["open_path"] = Value::Null;
             hits.push(hit);
         }
     }

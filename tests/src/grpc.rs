@@ -3,26 +3,26 @@
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use rustix::process::Pid;
-use tonic::transport::{Channel, Endpoint};
-
+use proto::line::{Absent, Line};
+use proto::places::SocketPath;
 pub use proto::v1::Mode;
 use proto::v1::retrieval_service_client::RetrievalServiceClient;
 use proto::v1::{SearchRequest, SearchResponse};
+use rustix::process::Pid;
 
-/// A plain client of the socket. To be called within a runtime.
+/// A client of the socket, over the line that every front uses. Starts no daemon.
 ///
 /// # Panics
-/// Where the path is no address.
+/// Where the path is too long for a socket.
 #[expect(clippy::expect_used, reason = "a test that cannot set up has failed")]
-pub fn client(socket: &Path) -> RetrievalServiceClient<Channel> {
-    let address = format!("unix:{}", socket.display());
-    RetrievalServiceClient::new(Endpoint::from_shared(address).expect("an address").connect_lazy())
+pub fn client(socket: &Path) -> RetrievalServiceClient<Line> {
+    let socket = SocketPath::try_from(socket.to_owned()).expect("a path short enough for a socket");
+    RetrievalServiceClient::new(Line::new(socket, Absent::Fail))
 }
 
 /// Asks a collection with every default.
 pub async fn search(
-    client: &RetrievalServiceClient<Channel>,
+    client: &RetrievalServiceClient<Line>,
     collection: &str,
     query: &str,
 ) -> Result<SearchResponse, tonic::Status> {

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 use engine::generation::files::Fingerprint;
 use engine::id::Sha256;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteLockingMode, SqliteSynchronous,
+};
 use sqlx::{ConnectOptions as _, Connection as _, Row as _};
 use tokio::runtime::{Builder, Runtime};
 use tracing::warn;
@@ -254,6 +256,8 @@ impl Catalog {
         }
         let options = SqliteConnectOptions::new()
             .filename(&self.path)
+            // One writer, one connection: without shared memory beside the file there is one thing less to fail.
+            .locking_mode(SqliteLockingMode::Exclusive)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Normal)
             .disable_statement_logging();

@@ -144,7 +144,8 @@ fn two_projects_both_stay_and_each_folder_asks_its_own() {
 
 #[test]
 fn a_client_reconnects_after_the_daemon_restarted() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    // The connection has a thread of its own, as in a front that waits for its next request.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let mut world = World::with_hashing_model();
     world.write("runbook.md", RUNBOOK);
     world.ingest();

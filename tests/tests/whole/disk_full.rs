@@ -59,7 +59,7 @@ fn a_disk_that_fills_at_any_point_loses_nothing() {
             assert!(seen == round || seen == round - 1, "round {seen} of {round}");
         } else {
             refused += 1;
-            assert!(run.stderr.contains("disk is full") || run.stderr.contains("no space"), "{run}");
+            assert!(run.stderr.contains(" is full") && run.stderr.contains("as it was before"), "{run}");
         }
         disk.make_room();
         world.ingest();

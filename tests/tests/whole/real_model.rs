@@ -47,6 +47,9 @@ fn two_ingests_give_the_same_vectors_and_so_the_same_scores() {
         world.ingest();
         let mut answer = world.search(&["moving leases off a node"]);
         answer["stats"] = serde_json::Value::Null;
+        for hit in answer["hits"].as_array_mut().unwrap() {
+            hit["citation"]["open_path"] = serde_json::Value::Null;
+        }
         answer
     });
     assert_eq!(answers[0], answers[1]);
