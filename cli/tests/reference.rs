@@ -1,5 +1,7 @@
 //! `docs/cli.md` is what `--help` says. `BLESS=1` rewrites it.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::fmt::Write as _;
 use std::fs;
 

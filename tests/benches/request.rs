@@ -3,7 +3,15 @@
 //! `cargo bench --workspace --bench request [-- CHUNKS…]` prints one table row per measurement; `docs/BENCHMARKS.md`
 //! keeps them. Times are of this machine and this moment: compare within one run.
 
-use std::fmt::Write as _;
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a measurement prints, and its numbers are small"
+)]
+
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -64,7 +72,7 @@ fn measure(runtime: &Runtime, chunks: usize) {
                 runtime.block_on(ask(&client, mode, &question(n))).unwrap();
             }),
         );
-        let cpu = (daemon_cpu(&mut world) - cpu).as_secs_f64() * 1000.0 / REQUESTS as f64;
+        let cpu = daemon_cpu(&mut world).saturating_sub(cpu).as_secs_f64() * 1000.0 / REQUESTS as f64;
         println!("| {size} | {name} search, CPU time in the daemon | {cpu:.2} | | |");
     }
     eight_clients(runtime, &client, &size);
@@ -73,7 +81,7 @@ fn measure(runtime: &Runtime, chunks: usize) {
         resident(&mut world)
     );
     publish_one(&world, &size);
-    beside_an_ingest(runtime, &world, &client, &size);
+    beside_an_ingest(runtime, &client, &size);
 }
 
 /// Throughput of eight at once and the slowest of a hundred.
@@ -117,7 +125,7 @@ fn publish_one(world: &World, size: &str) {
 }
 
 /// Questions while another process embeds with the real model.
-fn beside_an_ingest(runtime: &Runtime, world: &World, client: &RetrievalServiceClient<Line>, size: &str) {
+fn beside_an_ingest(runtime: &Runtime, client: &RetrievalServiceClient<Line>, size: &str) {
     let other = World::with_real_model();
     write_corpus(&other, 2_000);
     let mut ingest = other.command("footnote-index");
@@ -138,7 +146,6 @@ fn beside_an_ingest(runtime: &Runtime, world: &World, client: &RetrievalServiceC
     assert!(ingest.try_wait().unwrap().is_none(), "the other ingest ended before the questions did");
     ingest.kill().unwrap();
     ingest.wait().unwrap();
-    drop(world);
 }
 
 async fn ask(client: &RetrievalServiceClient<Line>, mode: Mode, query: &str) -> Result<(), tonic::Status> {
@@ -199,9 +206,10 @@ fn document(seed: usize) -> String {
     let mut text = format!("# File {seed}\n\n");
     let mut random = Random(seed as u64 + 1);
     for section in 0..10 {
-        let _ = write!(text, "## Section {section}\n\n");
+        text.extend(["## Section ", &section.to_string(), "\n\n"]);
         for _ in 0..130 {
-            let _ = write!(text, "{} ", word(random.zipf()));
+            text += &word(random.zipf());
+            text.push(' ');
         }
         text.push_str("\n\n");
     }

@@ -27,10 +27,11 @@ fn paragraphs(name: &str, edited: usize) -> String {
     let mut text = format!("# Text {name}\n\n");
     for n in 0..6 {
         let round = if n == 3 { edited } else { 0 };
-        let _ = write!(
+        write!(
             text,
             "## {name} section {n}\n\nThe {MARKER} of {name} rests at depth {n}, edition{round}.\n\n"
-        );
+        )
+        .expect("a String takes anything");
     }
     text
 }

@@ -14,7 +14,6 @@ use rustix::process::Pid;
 ///
 /// # Panics
 /// Where the path is too long for a socket.
-#[expect(clippy::expect_used, reason = "a test that cannot set up has failed")]
 pub fn client(socket: &Path) -> RetrievalServiceClient<Line> {
     let socket = SocketPath::try_from(socket.to_owned()).expect("a path short enough for a socket");
     RetrievalServiceClient::new(Line::new(socket, Absent::Fail))
@@ -38,7 +37,6 @@ pub async fn search(
 ///
 /// # Panics
 /// Where nobody listens.
-#[expect(clippy::expect_used, reason = "a test that cannot ask has failed")]
 pub fn peer_pid(socket: &Path) -> Pid {
     let stream = UnixStream::connect(socket).expect("somebody listens");
     rustix::net::sockopt::socket_peercred(&stream).expect("peer credentials").pid

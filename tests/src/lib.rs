@@ -2,6 +2,12 @@
 //!
 //! Deliberately left out: mocks, fixed ports and sleeps. What is waited for is asked for until a deadline.
 
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot go on has failed, and says where"
+)]
+
 pub mod corpus;
 pub mod documents;
 pub mod grpc;

@@ -19,7 +19,6 @@ pub fn workspace() -> &'static Path {
 }
 
 /// `cargo test` builds no other package's binaries, so that a stale one could be tested without this.
-#[expect(clippy::expect_used, reason = "a test that cannot build what it tests has failed")]
 fn build() -> PathBuf {
     let here = std::env::current_exe().expect("the test knows its own path");
     let folder = here.parent().and_then(Path::parent).expect("tests lie in PROFILE/deps").to_owned();

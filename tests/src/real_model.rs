@@ -12,7 +12,6 @@ use crate::programs::{program, workspace};
 ///
 /// # Panics
 /// Where the model cannot be installed.
-#[expect(clippy::expect_used, reason = "a test that cannot set up has failed")]
 pub fn store() -> PathBuf {
     static STORE: OnceLock<PathBuf> = OnceLock::new();
     STORE

@@ -20,7 +20,7 @@ pub struct World {
     daemon: Option<Child>,
 }
 
-#[expect(clippy::expect_used, clippy::new_without_default, reason = "a test that cannot set up has failed")]
+#[expect(clippy::new_without_default, reason = "a world is made on purpose, never by default")]
 impl World {
     /// A world without a model.
     pub fn new() -> Self {
@@ -224,7 +224,6 @@ pub struct Run {
     pub stderr: String,
 }
 
-#[expect(clippy::expect_used, reason = "a test that cannot read what it tests has failed")]
 impl Run {
     /// Runs a command to its end.
     pub fn of(command: &mut Command) -> Self {

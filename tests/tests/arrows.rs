@@ -1,5 +1,7 @@
 //! The arrows of `docs/ARCHITECTURE.md`, held against what cargo says.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::collections::BTreeSet;
 
 use cargo_metadata::{CargoOpt, DependencyKind, MetadataCommand};

@@ -1,5 +1,7 @@
 //! What is true of the whole: real files, real processes, the real socket.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod whole {
     mod bad_input;
     mod command_line;

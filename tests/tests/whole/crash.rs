@@ -106,7 +106,8 @@ fn a_kill_at_forty_random_instants_leaves_a_whole_generation() {
     for round in 2..42 {
         corpus::write(&world, round);
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let instant = length.mul_f64((state >> 40) as f64 / f64::from(1 << 24));
+        let per_mille = u32::try_from(state >> 32).unwrap() % 1000;
+        let instant = length * per_mille / 1000;
         let mut ingest = world.command("footnote-index");
         ingest.arg("ingest").arg(world.docs()).args(["--collection", "docs", "--json"]);
         let mut child =
@@ -130,7 +131,7 @@ fn a_lost_catalog_costs_time_and_changes_nothing() {
         match loss {
             "removed" => std::fs::remove_file(writer.join("catalog.sqlite")).unwrap(),
             "garbage" => {
-                std::fs::write(writer.join("catalog.sqlite"), "not a database at all".repeat(100)).unwrap()
+                std::fs::write(writer.join("catalog.sqlite"), "not a database at all".repeat(100)).unwrap();
             }
             _ => std::fs::remove_dir_all(&writer).unwrap(),
         }

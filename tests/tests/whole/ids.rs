@@ -1,7 +1,6 @@
 //! Ids hang on the corpus alone, and an edit costs what it touches.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use serde_json::Value;
 use tests::World;
@@ -59,16 +58,10 @@ fn a_model_installed_later_embeds_everything_under_the_same_ids() {
 #[test]
 fn one_line_in_front_of_two_thousand_embeds_three_chunks_at_most() {
     let world = World::with_hashing_model();
-    let lines = (0..2000).fold(String::new(), |mut text, n| {
-        let _ = writeln!(
-            text,
-            "entry {n}: station {} reported {} at gauge {}",
-            n * 17 % 101,
-            n * 31 % 997,
-            n * 7 % 89
-        );
-        text
-    });
+    let entry = |n: usize| {
+        format!("entry {n}: station {} reported {} at gauge {}\n", n * 17 % 101, n * 31 % 997, n * 7 % 89)
+    };
+    let lines: String = (0..2000).map(entry).collect::<Vec<_>>().concat();
     for name in ["plain.txt", "flat.md", "table.py"] {
         // Each text is its own: one that was embedded under another name would cost nothing.
         let lines = lines.replace("station", name);

@@ -45,9 +45,7 @@ fn a_hit_says_where_it_stands_and_can_be_fetched_by_id_and_by_footnote() {
     let hit = top(&answer);
     let citation = &hit["citation"];
     let file = fs::read(world.doc("runbook.md")).unwrap();
-    let range =
-        citation["start_byte"].as_u64().unwrap() as usize..citation["end_byte"].as_u64().unwrap() as usize;
-    assert_eq!(hit["text"].as_str().unwrap().as_bytes(), &file[range]);
+    assert_eq!(hit["text"].as_str().unwrap().as_bytes(), &file[cited(citation)]);
     assert_eq!(hit["title"], "Night runbook");
     assert_eq!(hit["heading_path"], serde_json::json!(["Night runbook"]), "short sections are one passage");
     for name in ["chunk_id", "footnote"] {
@@ -92,9 +90,7 @@ fn a_line_inserted_above_relocates_with_the_new_lines() {
     }
     assert_eq!(hit["text"], was["text"]);
     let file = fs::read_to_string(world.doc("runbook.md")).unwrap();
-    let range = hit["citation"]["start_byte"].as_u64().unwrap() as usize
-        ..hit["citation"]["end_byte"].as_u64().unwrap() as usize;
-    assert_eq!(hit["text"].as_str().unwrap(), &file[range]);
+    assert_eq!(hit["text"].as_str().unwrap(), &file[cited(&hit["citation"])]);
 }
 
 #[test]
@@ -176,6 +172,12 @@ fn a_rollback_brings_the_last_generation_back_and_the_next_ingest_catches_up() {
     tests::wait::until(5, "the caught up generation", || {
         (top(&world.search(&[DRAIN]))["verdict"] == "verified").then_some(())
     });
+}
+
+/// The bytes that a citation names.
+fn cited(citation: &Value) -> std::ops::Range<usize> {
+    let byte = |end: &str| usize::try_from(citation[end].as_u64().unwrap()).unwrap();
+    byte("start_byte")..byte("end_byte")
 }
 
 /// Changes one word of the draining section without changing the file's length.

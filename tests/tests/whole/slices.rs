@@ -16,8 +16,8 @@ fn fixtures() -> Vec<(&'static str, Vec<u8>)> {
         })
         .collect();
     let joined = |end: &str| format!("{}{end}", lines.join(end)).into_bytes();
-    let mixed: String =
-        lines.iter().enumerate().map(|(n, line)| format!("{line}{}", ["\n", "\r\n", "\r"][n % 3])).collect();
+    let ended = |(n, line): (usize, &String)| format!("{line}{}", ["\n", "\r\n", "\r"][n % 3]);
+    let mixed = lines.iter().enumerate().map(ended).collect::<Vec<_>>().concat();
     let with = |words: &str| {
         format!("# {words}\n\nThe {MARKER} met {words} first.\n\n## Then {words}\n\nAnd {MARKER} saw {words} again.\n")
             .into_bytes()
