@@ -11,6 +11,7 @@ use engine::query::{
     CollectionSummary, FetchChunk, FetchedChunk, Hit, IndexStatus, LegPlace, Mode, ModelState, Notice,
     Passage, PassageName, ScoreScale, Search, SearchAnswer, Stats,
 };
+use jiff::Timestamp;
 use proto::failure::Failure;
 use proto::{Audience, Code, v1};
 
@@ -168,7 +169,7 @@ pub fn index_status_response(
     let response = v1::IndexStatusResponse {
         collection: summary.name.into(),
         generation: summary.generation.number(),
-        published_at: summary.published_at.to_string(),
+        published_at: rfc3339(summary.published_at),
         schema_version: status.schema_version,
         documents: summary.documents,
         chunks: summary.chunks,
@@ -198,13 +199,18 @@ pub fn index_status_response(
     (response, 1)
 }
 
+/// To the millisecond: more digits say nothing to anybody.
+pub(crate) fn rfc3339(time: Timestamp) -> String {
+    format!("{time:.3}")
+}
+
 fn collection_row(summary: CollectionSummary) -> v1::Collection {
     v1::Collection {
         name: summary.name.into(),
         documents: summary.documents,
         chunks: summary.chunks,
         generation: summary.generation.number(),
-        published_at: summary.published_at.to_string(),
+        published_at: rfc3339(summary.published_at),
         modes: modes(summary.modes),
     }
 }
@@ -392,6 +398,11 @@ mod tests {
             assert_eq!(reason(known), serde_word(known));
             assert_eq!(verdict(known.verdict()).word(), Some(serde_word(known.verdict()).as_str()));
         }
+    }
+
+    #[test]
+    fn times_have_milliseconds() {
+        assert_eq!(rfc3339("2026-01-02T03:04:05.678901Z".parse().unwrap()), "2026-01-02T03:04:05.678Z");
     }
 
     #[test]

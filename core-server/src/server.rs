@@ -22,7 +22,7 @@ use tracing::{debug, info};
 use crate::admission::Admission;
 use crate::call;
 use crate::config::Limits;
-use crate::convert::Process;
+use crate::convert::{Process, rfc3339};
 use crate::listener::Listener;
 use crate::refresh::Refresher;
 use crate::service::{Answers, Service};
@@ -104,8 +104,7 @@ async fn routes<A: Answers>(
     answers: Arc<A>,
     admission: Admission,
 ) -> Result<(tonic_health::server::HealthReporter, Routes), Error> {
-    let process =
-        Process { version: proto::metadata::VERSION, started_at: jiff::Timestamp::now().to_string() };
+    let process = Process { version: proto::metadata::VERSION, started_at: rfc3339(jiff::Timestamp::now()) };
     let service = RetrievalServiceServer::new(Service::new(answers, admission, process))
         .max_decoding_message_size(MAX_MESSAGE_BYTES);
     let (reporter, health) = tonic_health::server::health_reporter();
