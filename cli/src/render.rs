@@ -81,6 +81,15 @@ fn count(number: u32, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
+/// An RFC 3339 time to the second.
+fn moment(time: &str) -> String {
+    let time = clean::line(time);
+    match (time.split_once('.'), time.ends_with('Z')) {
+        (Some((seconds, _)), true) => format!("{seconds}Z"),
+        (Some(_), false) | (None, _) => time,
+    }
+}
+
 fn push(text: &mut String, arguments: std::fmt::Arguments<'_>) {
     // Writing to a string does not fail.
     _ = text.write_fmt(arguments);

@@ -3,7 +3,7 @@
 use proto::json::Word;
 use proto::v1::{Collection, ListCollectionsResponse, Mode};
 
-use super::{Page, STRONG};
+use super::{Page, STRONG, moment};
 
 /// Renders a page of collections as a table.
 pub fn collections(answer: &ListCollectionsResponse) -> Page {
@@ -56,7 +56,7 @@ fn row(collection: &Collection) -> [String; 6] {
         collection.documents.to_string(),
         collection.chunks.to_string(),
         collection.generation.to_string(),
-        collection.published_at.clone(),
+        moment(&collection.published_at),
         modes(collection.modes()),
     ]
 }

@@ -3,7 +3,7 @@
 use proto::v1::{IndexStatusResponse, ModelState, Process};
 
 use super::collections::modes;
-use super::{FAINT, Page, STRONG, count};
+use super::{FAINT, Page, STRONG, count, moment};
 use crate::clean;
 
 /// Renders a collection's state, a line for each thing to know.
@@ -11,7 +11,7 @@ pub fn status(answer: &IndexStatusResponse) -> Page {
     let mut page = Page::default();
     page.line(format!("{STRONG}{}{STRONG:#}", answer.collection));
     let mut row = |name: &str, value: String| page.line(format!("  {FAINT}{name:<11}{FAINT:#}{value}"));
-    row("generation", format!("{}, published {}", answer.generation, answer.published_at));
+    row("generation", format!("{}, published {}", answer.generation, moment(&answer.published_at)));
     row("documents", answer.documents.to_string());
     row("passages", answer.chunks.to_string());
     if answer.pending_chunks > 0 {
@@ -61,7 +61,7 @@ fn daemon(process: &Process) -> String {
     } else {
         format!("in memory: {}", clean::line(&process.loaded_models.join(", ")))
     };
-    format!("{}, since {}, {models}", clean::line(&process.version), clean::line(&process.started_at))
+    format!("{}, since {}, {models}", clean::line(&process.version), moment(&process.started_at))
 }
 
 #[cfg(test)]
@@ -83,7 +83,7 @@ mod tests {
             modes: vec![Mode::Bm25.into()],
             process: Some(Process {
                 version: "0.1.0".into(),
-                started_at: "2026-11-30T11:00:00Z".into(),
+                started_at: "2026-11-30T11:00:00.123456789Z".into(),
                 ..Process::default()
             }),
             ..IndexStatusResponse::default()
