@@ -133,7 +133,6 @@ fn typed(wish: Wish, given: &ArgMatches) -> Result<Typed, clap::Error> {
 fn ours() -> Command {
     let command = Command::new("footnote")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Answers from your own documents, each with a footnote that is checked against its file")
         .after_help("Exit codes: 0 done, 2 refused, 3 not found, 4 not now, 5 not in this mode, 6 not permitted, 7 damaged, 130 interrupted.")
         .max_term_width(100)
         .subcommand_required(true)
@@ -147,10 +146,12 @@ fn ours() -> Command {
         );
     let command = CallArgs::augment_args(SocketArgs::augment_args(StoreArgs::augment_args(command)));
     command
+        // After the groups of flags, which would take its place.
+        .about("Answers from your own documents, each with a footnote that is checked against its file")
         .subcommands(OPERATIONS.iter().map(operation))
         .subcommand(Command::new("up").about("Start the daemon, or replace one of another version"))
         .subcommand(Command::new("down").about("Stop the daemon once it has finished what it has"))
-        .subcommand(LogsArgs::augment_args(Command::new("logs").about("Show what the daemon logged")))
+        .subcommand(LogsArgs::augment_args(Command::new("logs")).about("Show what the daemon logged"))
         .subcommand(
             Command::new("completions")
                 .about("Write a completion script for a shell to standard output")
@@ -240,6 +241,7 @@ mod tests {
     #[test]
     fn help_lists_every_subcommand() {
         let help = parse_words(&["--help"]).unwrap_err().to_string();
+        assert!(help.starts_with("Answers from your own documents"), "{help}");
         for subcommand in command().get_subcommands() {
             assert!(help.contains(&format!("\n  {} ", subcommand.get_name())), "{help}");
         }

@@ -29,6 +29,8 @@ fn page() -> String {
          `verify`, `skipped`, `rollback`, `remove`, `model`) is run by `footnote-index`; `footnote ingest --help`\n\
          shows its own help. The flags of `footnote` itself may stand behind every subcommand, too.\n",
     );
+    let keys: Vec<_> = proto::config_file::KEYS.iter().map(|key| format!("`{key}`")).collect();
+    write!(page, "\nThe keys are {}.\n", keys.join(", ")).unwrap();
     let mut command =
         cli::args::command().term_width(100).mut_args(|argument| argument.hide_env_values(true));
     command.build();
