@@ -58,7 +58,8 @@ fn nothing_logged(path: &Path) -> Failure {
 
 fn show(text: &str, as_json: bool) -> Result<Reader, Failure> {
     let printed = if as_json {
-        print::answer(&text.lines().map(|line| format!("{}\n", json!({ "line": line }))).collect::<String>())
+        text.lines()
+            .try_fold(Reader::Reads, |_, line| print::answer(&format!("{}\n", json!({ "line": line }))))
     } else {
         print::answer(&clean::text(text))
     };
