@@ -35,6 +35,9 @@ const WAITING: usize = 256;
 /// So many texts tell how fast it goes.
 const SAMPLE: usize = 16;
 
+/// After so long fewer texts have to tell it too.
+const LONG_ENOUGH: Duration = Duration::from_secs(3);
+
 /// Shorter work than this is not announced.
 const WORTH_SAYING: Duration = Duration::from_secs(5);
 
@@ -199,21 +202,25 @@ struct Pace {
     begun: Instant,
     total: usize,
     done: usize,
+    said: bool,
 }
 
 impl Pace {
     fn begin(total: usize) -> Self {
-        Self { begun: Instant::now(), total, done: 0 }
+        Self { begun: Instant::now(), total, done: 0, said: false }
     }
 
     fn count(&mut self, progress: &Progress) {
         self.done += 1;
-        if self.done == SAMPLE {
-            let total = u32::try_from(self.total).unwrap_or(u32::MAX);
-            let whole = self.begun.elapsed().mul_f64(f64::from(total) / 16.0);
-            if whole >= WORTH_SAYING {
-                progress.estimate(self.total, whole);
-            }
+        let elapsed = self.begun.elapsed();
+        if self.said || self.done < SAMPLE && elapsed < LONG_ENOUGH {
+            return;
+        }
+        self.said = true;
+        let count = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
+        let whole = elapsed.mul_f64(count(self.total) / count(self.done));
+        if whole >= WORTH_SAYING {
+            progress.estimate(self.total, whole);
         }
     }
 }

@@ -199,6 +199,14 @@ impl Error {
         move |source| Self::File { doing, path, source }
     }
 
+    /// Whether SQLite could not write, for which it has no clearer word where the disk is full.
+    pub fn is_catalog_io(&self) -> bool {
+        let Self::Catalog { source, .. } = self else { return false };
+        let code = source.as_database_error().and_then(|error| error.code()?.parse::<u32>().ok());
+        // 10 is SQLITE_IOERR, 13 SQLITE_FULL; the low byte is the primary code.
+        code.is_some_and(|code| matches!(code & 0xff, 10 | 13))
+    }
+
     /// Whether a disk without room is behind it.
     pub fn is_disk_full(&self) -> bool {
         let mut cause: Option<&dyn std::error::Error> = Some(self);

@@ -48,6 +48,9 @@ pub const DEFAULT_MODEL: &str = "bge-small-en-v1.5";
 /// With fewer chunks to embed than this, some three seconds, a first ingest publishes once and not twice.
 const WORTH_TWO_GENERATIONS: usize = 256;
 
+/// With fewer bytes free than this, a write that failed without a reason failed for want of room.
+const NEARLY_FULL: u64 = 1 << 20;
+
 /// Embeddings that the catalog keeps at least, and how many per chunk of the collection.
 const KEPT_EMBEDDINGS: u64 = 20_000;
 const KEPT_EMBEDDINGS_PER_CHUNK: u64 = 2;
@@ -103,8 +106,13 @@ impl Update<'_> {
         let folder = CollectionFolder::new(self.index_dir, &target.collection);
         refuse_missing_root(target)?;
         let mut needed = 0;
-        self.run_in(target, &folder, &mut needed)
-            .map_err(|error| if error.is_disk_full() { self.disk_full(needed) } else { error })
+        self.run_in(target, &folder, &mut needed).map_err(|error| {
+            if !error.is_disk_full() && !(error.is_catalog_io() && self.free_bytes() < NEARLY_FULL) {
+                return error;
+            }
+            let path = self.index_dir.to_owned();
+            Error::DiskFull { path, free: self.free_bytes(), needed: needed.max(NEARLY_FULL) }
+        })
     }
 
     fn run_in(&self, target: &Target, folder: &CollectionFolder, needed: &mut u64) -> Result<Summary> {
@@ -210,9 +218,8 @@ impl Update<'_> {
         Ok(self.store.identity(name)?.map_or(Model::NoneInstalled(Vec::new()), Model::Installed))
     }
 
-    fn disk_full(&self, needed: u64) -> Error {
-        let free = rustix::fs::statvfs(self.index_dir).map_or(0, |stat| stat.f_bavail * stat.f_frsize);
-        Error::DiskFull { path: self.index_dir.to_owned(), free, needed: needed.max(1 << 20) }
+    fn free_bytes(&self) -> u64 {
+        rustix::fs::statvfs(self.index_dir).map_or(0, |stat| stat.f_bavail * stat.f_frsize)
     }
 }
 
