@@ -4,6 +4,7 @@
 //! `text`) and `qrels.tsv` (query, document, grade). A document is ranked by its best chunk.
 
 #![expect(clippy::print_stdout, reason = "a table for a person")]
+#![expect(clippy::cast_precision_loss, reason = "ranks and sizes for that table")]
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -14,23 +15,19 @@ use anyhow::Result;
 use engine::citation::SourceClass;
 use engine::id::{ChunkId, DocumentId, Sha256};
 use engine::lexical::record::ChunkRecord;
-use engine::lexical::schema::Ranked;
 use engine::lexical::{Lexical, WordQuery};
 use engine::stop::Stop;
 use ingest::chunk::{Chunk, chunk};
 use ingest::lexical_writer::LexicalWriter;
 
 fn main() -> Result<()> {
-    let factors: Vec<f32> = std::env::var("FACTORS")
-        .map(|text| text.split(',').map(|number| number.parse()).collect::<Result<_, _>>())
-        .unwrap_or_else(|_| Ok(vec![1.0; 4]))?;
     for folder in std::env::args().skip(1) {
-        measure(Path::new(&folder), &factors)?;
+        measure(Path::new(&folder))?;
     }
     Ok(())
 }
 
-fn measure(folder: &Path, factors: &[f32]) -> Result<()> {
+fn measure(folder: &Path) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let writer = LexicalWriter::create(scratch.path())?;
     let begun = Instant::now();
@@ -54,12 +51,7 @@ fn measure(folder: &Path, factors: &[f32]) -> Result<()> {
         let (id, text) = (query["id"].to_string(), query["text"].as_str().unwrap_or_default());
         let Some(grades) = judged.get(id.trim_matches('"')) else { continue };
         let asked = Instant::now();
-        let mut words = WordQuery::of(text);
-        for term in &mut words.terms {
-            term.weight *= factors[Ranked::ALL.iter().position(|field| *field == term.field).unwrap_or(0)];
-        }
-        words.terms.retain(|term| term.weight > 0.0);
-        let candidates = lexical.search(&words, 100, &Stop::never())?;
+        let candidates = lexical.search(&WordQuery::of(text), 100, &Stop::never())?;
         asking += asked.elapsed().as_secs_f64();
         let mut documents: Vec<String> = Vec::new();
         for candidate in candidates {
