@@ -246,6 +246,7 @@ mod tests {
     use tonic::transport::Server;
     use tonic_health::pb::HealthCheckRequest;
     use tonic_health::pb::health_client::HealthClient;
+    use tower::util::MapResponseLayer;
 
     use super::*;
 
@@ -261,6 +262,10 @@ mod tests {
             let (_reporter, health) = tonic_health::server::health_reporter();
             let running = tokio::spawn(async move {
                 Server::builder()
+                    .layer(MapResponseLayer::new(|mut response: Response<Body>| {
+                        response.headers_mut().insert(DAEMON_VERSION, HeaderValue::from_static("0.0.1"));
+                        response
+                    }))
                     .add_routes(Routes::new(health))
                     .serve_with_incoming_shutdown(UnixListenerStream::new(listener), async {
                         drop(stopped.await);
@@ -301,6 +306,21 @@ mod tests {
         }
         let absent = ask(&line).await.unwrap_err();
         assert!(matches!(Error::of(&absent), Some(Error::NotRunning { .. })), "{absent}");
+    }
+
+    #[tokio::test]
+    async fn a_daemon_of_another_version_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = socket(&folder);
+        let _daemon = Daemon::start(&socket);
+        let line = Line::new(socket.clone(), Absent::Fail);
+        assert_eq!(line.daemon_version(), None);
+        ask(&line).await.unwrap();
+        assert_eq!(line.daemon_version().as_deref(), Some("0.0.1"));
+        let client = crate::client::Client::new(line, std::time::Duration::from_secs(1));
+        assert_eq!(client.other_version().as_deref(), Some("0.0.1"));
+        let serving = crate::health::Health::Serving { version: Some("0.0.1".to_owned()) };
+        assert_eq!(crate::health::check(&socket).await, Ok(serving));
     }
 
     #[test]
