@@ -1,3 +1,5 @@
+//! Which files are admitted, and why the others are not.
+
 use super::*;
 use std::fs;
 
