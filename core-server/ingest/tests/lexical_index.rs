@@ -1,5 +1,7 @@
 //! A lexical index on disk: that it ranks the same however it came about, and leaves nothing behind.
 
+#![expect(clippy::unwrap_used, reason = "what a test cannot do without should end it and say so")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
