@@ -107,7 +107,8 @@ impl Update<'_> {
         refuse_missing_root(target)?;
         let mut needed = 0;
         self.run_in(target, &folder, &mut needed).map_err(|error| {
-            if !error.is_disk_full() && !(error.is_catalog_io() && self.free_bytes() < NEARLY_FULL) {
+            let is_full = error.is_disk_full() || error.is_catalog_io() && self.free_bytes() < NEARLY_FULL;
+            if !is_full {
                 return error;
             }
             let path = self.index_dir.to_owned();

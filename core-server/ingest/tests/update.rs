@@ -147,7 +147,7 @@ fn a_touched_file_publishes_nothing_and_is_compared_once() {
     let world = World::new();
     world.write("a.md", &prose("valve", 5));
     world.ingest();
-    let long_ago = FileTimes::new().set_modified(SystemTime::now() - Duration::from_secs(3600));
+    let long_ago = FileTimes::new().set_modified(SystemTime::now() - Duration::from_hours(1));
     File::options().write(true).open(world.path("docs/a.md")).unwrap().set_times(long_ago).unwrap();
     assert!(!world.ingest().published);
     let next = world.ingest();

@@ -66,7 +66,7 @@ pub fn run(places: &Places, args: &RollbackArgs) -> Result<ExitCode> {
         ));
     } else {
         print(format_args!(
-            "{name} is at generation {wanted} of {} again: {} documents, {} chunks\n",
+            "{name} is at generation {wanted} of {:.0} again: {} documents, {} chunks\n",
             manifest.published_at, manifest.documents, manifest.chunks
         ));
     }

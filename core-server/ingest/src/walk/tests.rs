@@ -1,3 +1,5 @@
+//! What a look through folders finds, and what it leaves out.
+
 use super::*;
 use std::os::unix::fs::symlink;
 
