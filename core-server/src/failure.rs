@@ -34,6 +34,7 @@ pub fn of(error: &Error) -> Failure {
         Error::ModelNotInstalled { .. } | Error::RuntimeNotInstalled => {
             mode_unavailable(ModeObstacle::ModelNotInstalled)
         }
+        Error::TelemetryNotForbidden { .. } => mode_unavailable(ModeObstacle::ModelFailed),
         Error::ModelMismatch { name, bound, found } => Failure::with_message(
             Code::ModelMismatch,
             format!("the collection was embedded with {bound}, and what is installed as `{name}` is {found}"),

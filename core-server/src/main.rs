@@ -22,6 +22,7 @@ const REACTOR_THREADS: usize = 2;
 const LEAVE: Duration = Duration::from_millis(100);
 
 fn main() -> ExitCode {
+    engine::model::forbid_telemetry();
     let (args, surroundings) = match start() {
         Ok(started) => started,
         Err(error) => {

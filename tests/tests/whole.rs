@@ -11,6 +11,7 @@ mod whole {
     mod hostile_queries;
     mod ids;
     mod life;
+    mod quickstart;
     mod read_only;
     mod real_model;
     mod slices;

@@ -61,6 +61,12 @@ pub enum Error {
     /// The library that runs models is not in the model store.
     #[error("the runtime that models need is not installed")]
     RuntimeNotInstalled,
+    /// The runtime would send events to its maker.
+    #[error("the runtime is not loaded without {variable}=1 in the environment")]
+    TelemetryNotForbidden {
+        /// The variable that keeps it quiet.
+        variable: &'static str,
+    },
     /// The model is still being loaded.
     #[error("the model is still being loaded")]
     WarmingUp,

@@ -16,7 +16,7 @@ mod tokenizer;
 
 pub use descriptor::{Descriptor, Kind, Pooling};
 pub use models::{Availability, Models};
-pub use runtime::FOLDER as RUNTIME_FOLDER;
+pub use runtime::{FOLDER as RUNTIME_FOLDER, forbid_telemetry};
 pub use store::{Loaded, Store, is_model_name};
 
 use crate::error::Result;

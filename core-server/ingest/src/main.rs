@@ -10,6 +10,7 @@ use proto::settings::Surroundings;
 use proto::telemetry;
 
 fn main() -> ExitCode {
+    engine::model::forbid_telemetry();
     match run(Arguments::parse()) {
         Ok(code) => code,
         Err(error) => {

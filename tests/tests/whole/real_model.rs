@@ -54,3 +54,20 @@ fn two_ingests_give_the_same_vectors_and_so_the_same_scores() {
     });
     assert_eq!(answers[0], answers[1]);
 }
+
+#[test]
+fn the_runtime_keeps_nothing_about_the_person_and_calls_nobody() {
+    let mut world = World::with_real_model();
+    world.write("runbook.md", RUNBOOK);
+    let mut ingest = world.command("footnote-index");
+    ingest.arg("ingest").arg(world.docs()).args(["--collection", "docs"]);
+    let log = world.home().join("ingest.strace");
+    let run = tests::Run::of(&mut tests::strace::traced(&ingest, &["-e", "trace=connect"], &log));
+    assert_eq!(run.code, 0, "{run}");
+    let seen = std::fs::read_to_string(&log).unwrap();
+    assert!(!seen.contains("AF_INET"), "{seen}");
+
+    world.start_daemon(&[]);
+    assert_eq!(world.search(&["--mode", "dense", "drain"])["hits"][0]["verdict"], "verified");
+    assert!(!world.home().join(".cache").exists(), "the runtime left something in the home folder");
+}

@@ -22,6 +22,25 @@ pub(super) fn library(dir: &Path) -> Option<PathBuf> {
     entries.flatten().map(|entry| entry.path()).filter(is_library).max()
 }
 
+/// What the runtime reads before it starts. Without it the runtime makes a device id in the user's cache folder and
+/// uploads events, whatever its interface is told later (`Privacy.md` of its wheel).
+const NO_TELEMETRY: &str = "ORT_DISABLE_TELEMETRY";
+
+/// Forbids the runtime's telemetry for this process. The first statement of a `main` that may run a model: without it,
+/// or where threads run already, no model is loaded.
+#[expect(
+    unsafe_code,
+    clippy::disallowed_methods,
+    reason = "the runtime takes this from the environment only"
+)]
+pub fn forbid_telemetry() {
+    let alone = fs::read_dir("/proc/self/task").map_or(true, |threads| threads.count() == 1);
+    if alone {
+        // SAFETY: no other thread exists that could read the environment meanwhile.
+        unsafe { std::env::set_var(NO_TELEMETRY, "1") };
+    }
+}
+
 /// The process's one environment. The first call opens the library, which stays open: a later store's runtime is
 /// not looked at. What fails may be tried again.
 pub(super) fn environment(dir: &Path) -> Result<Environment> {
@@ -33,6 +52,9 @@ pub(super) fn environment(dir: &Path) -> Result<Environment> {
         return Ok(environment.clone());
     }
     let library = library(dir).ok_or(Error::RuntimeNotInstalled)?;
+    if std::env::var_os(NO_TELEMETRY).is_none_or(|value| value != "1") {
+        return Err(Error::TelemetryNotForbidden { variable: NO_TELEMETRY });
+    }
     let failed = |doing| {
         move |source: Box<dyn std::error::Error + Send + Sync>| Error::Model {
             name: "onnxruntime".to_owned(),
