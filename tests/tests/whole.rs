@@ -5,6 +5,7 @@
 mod whole {
     mod bad_input;
     mod command_line;
+    mod commands;
     mod concurrency;
     mod crash;
     mod disk_full;
