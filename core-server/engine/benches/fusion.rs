@@ -1,5 +1,11 @@
 //! Fusion of two legs: its cost hangs on their length, not on the collection's, which only moves the rows apart.
 
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "the numbers of a benchmark are small"
+)]
+
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use engine::fusion::{DEPTH, DenseWeight, fuse};
 use engine::lexical::Candidate;

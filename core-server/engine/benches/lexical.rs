@@ -3,6 +3,12 @@
 //! Chunks are made of a vocabulary in which, as in a language, few words are common and most are rare; a query has
 //! five words, of which one is common. No stop word is among them, so every word is looked up in every field.
 
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the numbers of a benchmark are small"
+)]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot be set up has nothing to measure")]
 
 use std::hint::black_box;

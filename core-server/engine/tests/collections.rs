@@ -102,8 +102,9 @@ fn a_new_generation_is_picked_up_and_the_old_one_goes_on_for_who_holds_it() {
 #[test]
 fn what_does_not_open_is_left_out_with_a_notice_and_refused_by_name() {
     type Harm = fn(&World);
+    type IsRight = fn(&Error) -> bool;
     let manifest = |world: &World| world.collection().join("generations/00000001/manifest.json");
-    let harms: [(Harm, &str, fn(&Error) -> bool); 6] = [
+    let harms: [(Harm, &str, IsRight); 6] = [
         (
             |world| fs::write(world.collection().join("CURRENT"), "nonsense").expect("written"),
             "it is damaged",
@@ -117,7 +118,7 @@ fn what_does_not_open_is_left_out_with_a_notice_and_refused_by_name() {
         (
             |world| {
                 fs::write(world.collection().join("generations/00000001/manifest.json"), "{}")
-                    .expect("written")
+                    .expect("written");
             },
             "it is damaged",
             |error| matches!(error, Error::Damaged { .. }),
@@ -133,7 +134,7 @@ fn what_does_not_open_is_left_out_with_a_notice_and_refused_by_name() {
         (
             |world| {
                 fs::write(world.collection().join("generations/00000001/lexical/meta.json"), "")
-                    .expect("written")
+                    .expect("written");
             },
             "it is damaged",
             |error| matches!(error, Error::Damaged { .. }),
@@ -181,9 +182,9 @@ fn foreign_folders_are_left_out_and_beginnings_are_not_mentioned() {
     let (_, notices) = engine.list_collections(&Stop::never()).expect("listed");
     let skipped: Vec<&str> = notices
         .iter()
-        .map(|notice| match notice {
-            Notice::CollectionSkipped { name, .. } => name.as_str(),
-            other => panic!("{other:?}"),
+        .map(|notice| {
+            let Notice::CollectionSkipped { name, .. } = notice else { panic!("{notice:?}") };
+            name.as_str()
         })
         .collect();
     assert_eq!(skipped, ["foreign", "not a name"]);

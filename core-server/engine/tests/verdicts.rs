@@ -206,9 +206,9 @@ fn a_source_renamed_and_not_ingested_again_is_missing() {
 
 #[test]
 fn what_took_the_source_s_place_is_not_read() {
+    type Swap<'a> = Box<dyn Fn(&std::path::Path) + 'a>;
     let outside = tempfile::NamedTempFile::new().expect("a file");
     fs::write(outside.path(), DOCUMENT).expect("written");
-    type Swap<'a> = Box<dyn Fn(&std::path::Path) + 'a>;
     let swaps: [(Reason, Swap<'_>); 4] = [
         (Reason::OutsideRoot, Box::new(|path| symlink(outside.path(), path).expect("linked"))),
         (Reason::NotAFile, Box::new(|path| fs::create_dir(path).expect("made"))),

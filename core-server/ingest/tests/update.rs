@@ -157,8 +157,10 @@ fn a_touched_file_publishes_nothing_and_is_compared_once() {
 #[test]
 fn an_edit_embeds_what_it_touched() {
     let world = World::with_model();
-    let lines: String =
-        (0..2000).map(|n| format!("Line {n} tells of thing {} and of {}.\n", n * 7, n * 13)).collect();
+    let lines: String = (0..2000)
+        .map(|n| format!("Line {n} tells of thing {} and of {}.\n", n * 7, n * 13))
+        .collect::<Vec<_>>()
+        .concat();
     world.write("long.txt", &lines);
     let first = world.ingest();
     assert!(first.embedded > 30, "{}", first.embedded);
