@@ -1,6 +1,6 @@
 //! Answers and failures as text for people: pure functions from a message to what is printed.
 //!
-//! Text of documents comes through [`clean`](crate::clean) here. Colours are always written; `print` strips them.
+//! Text of documents comes through [`crate::clean`] here. Colours are always written; `print` strips them.
 //! Deliberately left out: JSON, which is printed as it came.
 
 mod chunk;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use arc_swap::ArcSwap;
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 use crate::collection::CollectionName;
 use crate::error::{Error, Result};
@@ -100,14 +100,18 @@ impl Index {
     /// The collection that is meant: the one `named`, else the one whose root holds the caller's working directory
     /// (of several the deepest), else the only one there is.
     ///
-    /// Who publishes and then asks gets what was published: one small read shows whether `CURRENT` is as before, and
-    /// where it is not the directory is looked at again at once.
+    /// Who publishes and then asks gets what was published. For a name, one small read shows whether `CURRENT` is as
+    /// before; which other collections there are matters only where none is named, and is looked at then.
     pub fn resolve(&self, named: Option<&CollectionName>, caller: &Caller) -> Result<Arc<Collection>> {
-        let collection = self.resolve_seen(named, caller)?;
-        if collection.is_current() {
-            return Ok(collection);
+        if named.is_some() {
+            let collection = self.resolve_seen(named, caller)?;
+            if collection.is_current() {
+                return Ok(collection);
+            }
         }
-        self.refresh()?;
+        if let Err(error) = self.refresh() {
+            debug!(error = &error as &dyn std::error::Error, "answered from what was seen before");
+        }
         self.resolve_seen(named, caller)
     }
 

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A boundary is a place where a cut is possible, with a level: a heading's is higher than a paragraph's, a
-//! paragraph's higher than a sentence's. Which of them become cuts is decided in [`split`], by size and level and, among
-//! equals, by content: so an edit moves the cuts around it and no others. Sizes are counted by [`measure`], which needs
+//! paragraph's higher than a sentence's. Which of them become cuts is decided in `split`, by size and level and, among
+//! equals, by content: so an edit moves the cuts around it and no others. Sizes are counted by `measure`, which needs
 //! no model, so that ids are the same with any model and with none.
 //!
 //! Deliberately left out: reading files (`admit`), which files (`walk`), hashing and ids (the writer).
