@@ -13,6 +13,7 @@ pub mod failure;
 pub mod field;
 pub mod form;
 pub mod health;
+mod heard;
 pub mod json;
 pub mod line;
 pub mod metadata;

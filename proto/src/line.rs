@@ -2,7 +2,7 @@
 //! the daemon restarted.
 //!
 //! It is a tower service, so that every generated client runs over it, and not tonic's `Channel`, because it
-//! has to know two things that `Channel` hides: whether a request surely never left (then it is sent again,
+//! has to know two things that `Channel` hides: whether a request surely found no ear (then it is sent again,
 //! once), and why the socket did not open (then a daemon is started, or the caller is told what to do).
 //! Deliberately left out: messages, deadlines and who asks (`client`).
 
@@ -26,6 +26,7 @@ use tonic::body::Body;
 use tower::Service;
 
 use crate::access::NotPermitted;
+use crate::heard::{Heard, Said};
 use crate::metadata::DAEMON_VERSION;
 use crate::places::SocketPath;
 use crate::starter::{self, Starter};
@@ -114,12 +115,31 @@ pub enum Absent {
 #[derive(Clone, Debug)]
 pub struct Line(Arc<Shared>);
 
+/// A connection, and whether the daemon greeted on it.
+#[derive(Clone, Debug)]
+struct Connection {
+    sender: SendRequest<Full<Bytes>>,
+    said: Said,
+}
+
+/// Why a request is not answered, and whether it surely found no ear: then it may be sent again.
+struct Unanswered {
+    error: Error,
+    unheard: bool,
+}
+
+impl From<Error> for Unanswered {
+    fn from(error: Error) -> Self {
+        Self { error, unheard: false }
+    }
+}
+
 #[derive(Debug)]
 struct Shared {
     socket: SocketPath,
     absent: Absent,
     /// Held while connecting, so that many requests at once make one connection.
-    connection: tokio::sync::Mutex<Option<SendRequest<Full<Bytes>>>>,
+    connection: tokio::sync::Mutex<Option<Connection>>,
     /// The version that the last response named.
     daemon_version: Mutex<Option<String>>,
 }
@@ -141,51 +161,61 @@ impl Line {
         let body = body.collect().await.map_err(Error::Request)?.to_bytes();
         address(&mut head)?;
 
-        let mut again = true;
-        loop {
-            let mut connection = self.0.connected().await?;
-            let request = Request::from_parts(head.clone(), Full::new(body.clone()));
-            match connection.try_send_request(request).await {
-                Ok(response) => {
-                    self.0.note_version(&response);
-                    return Ok(response);
-                }
-                Err(mut error) => {
-                    // The message comes back only where not a byte of it left.
-                    let never_left = error.take_message().is_some();
-                    if !(again && never_left) {
-                        return Err(Error::Broken(error.into_error()));
-                    }
-                    again = false;
-                }
-            }
-        }
+        let request = || Request::from_parts(head.clone(), Full::new(body.clone()));
+        let answered = match self.0.attempt(request()).await {
+            Err(Unanswered { unheard: true, .. }) => self.0.attempt(request()).await,
+            answered => answered,
+        };
+        answered.map_err(|unanswered| unanswered.error)
     }
 }
 
 impl Shared {
-    async fn connected(&self) -> Result<SendRequest<Full<Bytes>>, Error> {
+    async fn attempt(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Unanswered> {
+        let Connection { mut sender, said } = self.connected().await?;
+        match sender.try_send_request(request).await {
+            Ok(response) => {
+                self.note_version(&response);
+                Ok(response)
+            }
+            Err(mut error) => {
+                // The message comes back only where not a byte of it left.
+                let unheard = error.take_message().is_some() || !said.anything();
+                self.forget(&said).await;
+                Err(Unanswered { error: Error::Broken(error.into_error()), unheard })
+            }
+        }
+    }
+
+    async fn connected(&self) -> Result<Connection, Unanswered> {
         let mut connection = self.connection.lock().await;
-        if let Some(open) = connection.as_ref().filter(|connection| !connection.is_closed()) {
+        if let Some(open) = connection.as_ref().filter(|connection| !connection.sender.is_closed()) {
             return Ok(open.clone());
         }
         let stream = match (UnixStream::connect(self.socket.as_path()).await, &self.absent) {
             (Ok(stream), _) => stream,
             (Err(error), Absent::Start(starter)) if nobody_listens(&error) => {
-                starter.start().await?;
+                starter.start().await.map_err(Error::from)?;
                 UnixStream::connect(self.socket.as_path()).await.map_err(|error| self.explain(error))?
             }
-            (Err(error), _) => return Err(self.explain(error)),
+            (Err(error), _) => return Err(self.explain(error).into()),
         };
-        let (sender, driver) =
-            http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.map_err(Error::Broken)?;
+        let (stream, said) = Heard::new(stream);
+        let (sender, driver) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+            .await
+            .map_err(|error| Unanswered { error: Error::Broken(error), unheard: true })?;
         tokio::spawn(async move {
             if let Err(error) = driver.await {
                 tracing::debug!(%error, "connection to the daemon ended");
             }
         });
-        *connection = Some(sender.clone());
-        Ok(sender)
+        Ok(connection.insert(Connection { sender, said }).clone())
+    }
+
+    /// Drops a connection that broke, unless another has taken its place.
+    async fn forget(&self, said: &Said) {
+        let mut connection = self.connection.lock().await;
+        connection.take_if(|connection| connection.said.is_of(said));
     }
 
     fn explain(&self, error: io::Error) -> Error {
@@ -238,6 +268,7 @@ impl Service<Request<Body>> for Line {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::UnixListener;
     use tokio::sync::oneshot;
     use tokio::task::JoinHandle;
@@ -362,24 +393,48 @@ mod tests {
         }
     }
 
+    /// What an HTTP/2 server says first: settings, here none.
+    const GREETING: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+
+    /// Takes a connection, greets on it or not, waits for a request and hangs up.
+    async fn hang_up(listener: &UnixListener, greeting: &[u8]) {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(greeting).await.unwrap();
+        // Preface and settings fill some 50 bytes; the request comes behind them.
+        let mut request = [0; 128];
+        stream.read_exact(&mut request).await.unwrap();
+    }
+
+    async fn nobody_waits_at(listener: &UnixListener) -> bool {
+        std::future::poll_fn(|context| Poll::Ready(listener.poll_accept(context).is_pending())).await
+    }
+
     #[tokio::test]
     async fn a_request_that_was_under_way_is_not_sent_again() {
         let folder = tempfile::tempdir().unwrap();
         let socket = socket(&folder);
         let listener = UnixListener::bind(socket.as_path()).unwrap();
-        let hangs_up = tokio::spawn(async move {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            let mut bytes = [0; 4096];
-            let mut seen = 0;
-            // Preface and settings fill some 50 bytes; the request comes behind them.
-            while seen < 128 {
-                seen += tokio::io::AsyncReadExt::read(&mut stream, &mut bytes).await.unwrap();
-            }
-            drop(stream);
-            std::future::poll_fn(|context| Poll::Ready(listener.poll_accept(context).is_ready())).await
+        let daemon = tokio::spawn(async move {
+            hang_up(&listener, &GREETING).await;
+            listener
         });
         let broken = ask(&Line::new(socket, Absent::Fail)).await.unwrap_err();
         assert!(matches!(Error::of(&broken), Some(Error::Broken(_))), "{broken:?}");
-        assert!(!hangs_up.await.unwrap());
+        assert!(nobody_waits_at(&daemon.await.unwrap()).await);
+    }
+
+    #[tokio::test]
+    async fn a_request_that_found_no_ear_is_sent_again_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = socket(&folder);
+        let listener = UnixListener::bind(socket.as_path()).unwrap();
+        let daemon = tokio::spawn(async move {
+            hang_up(&listener, &[]).await;
+            hang_up(&listener, &[]).await;
+            listener
+        });
+        let broken = ask(&Line::new(socket, Absent::Fail)).await.unwrap_err();
+        assert!(matches!(Error::of(&broken), Some(Error::Broken(_))), "{broken:?}");
+        assert!(nobody_waits_at(&daemon.await.unwrap()).await);
     }
 }
