@@ -11,8 +11,13 @@ const ARROWS: &[(&str, &str)] = &[
     ("cli", "proto"),
     ("core-server", "engine"),
     ("core-server", "proto"),
+    ("edge", "proto"),
     ("ingest", "engine"),
     ("ingest", "proto"),
+    ("mcp-gateway", "edge"),
+    ("mcp-gateway", "proto"),
+    ("rest-gateway", "edge"),
+    ("rest-gateway", "proto"),
 ];
 
 /// What tests and benchmarks may reach for besides.
@@ -23,6 +28,9 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("engine", &["tokio", "tonic", "prost", "axum", "hyper", "sqlx"]),
     ("core-server", &["sqlx", "ignore", "pulldown-cmark", "hf-hub"]),
     ("cli", &["tantivy", "ort", "sqlx", "tokenizers"]),
+    ("edge", &["rmcp", "tantivy", "ort"]),
+    ("mcp-gateway", &["tantivy", "ort", "sqlx", "tokenizers"]),
+    ("rest-gateway", &["tantivy", "ort", "sqlx", "tokenizers"]),
     ("codegen", &["tokio", "serde"]),
 ];
 

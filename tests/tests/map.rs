@@ -13,8 +13,18 @@ const BEGIN: &str = "<!-- map:begin (written by tests/tests/map.rs) -->\n";
 const END: &str = "<!-- map:end -->";
 
 /// The crates in the order a reader meets them.
-const CRATES: &[&str] =
-    &["proto", "proto/codegen", "core-server", "core-server/engine", "core-server/ingest", "cli", "tests"];
+const CRATES: &[&str] = &[
+    "proto",
+    "proto/codegen",
+    "proto/edge",
+    "core-server",
+    "core-server/engine",
+    "core-server/ingest",
+    "mcp-gateway",
+    "rest-gateway",
+    "cli",
+    "tests",
+];
 
 #[test]
 fn the_map_of_the_code_is_current() {

@@ -1,0 +1,2 @@
+//! `footnote-mcp`.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The one door by which HTTP comes in.

@@ -1,0 +1,2 @@
+//! `footnote-rest`.
+fn main() {}
