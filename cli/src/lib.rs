@@ -6,7 +6,6 @@
 
 pub mod args;
 pub mod ask;
-pub mod clean;
 pub mod daemon;
 pub mod fault;
 pub mod field;

@@ -9,13 +9,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use proto::settings::Surroundings;
-use proto::{Code, Failure};
+use proto::{Code, Failure, clean};
 use serde_json::json;
 
 use crate::args::{LogsArgs, Typed};
 use crate::print::Reader;
 use crate::run::Ended;
-use crate::{clean, daemon, fault, print};
+use crate::{daemon, fault, print};
 
 /// How much of the end of a log is looked at for its last lines.
 const TAIL_BYTES: u64 = 4 * 1024 * 1024;

@@ -4,9 +4,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use proto::clean;
 use proto::v1::Citation;
-
-use crate::clean;
 
 /// How many folders up a path may lead before the whole path is clearer.
 const MOST_UP: usize = 2;

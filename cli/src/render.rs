@@ -1,6 +1,6 @@
 //! Answers and failures as text for people: pure functions from a message to what is printed.
 //!
-//! Text of documents comes through [`crate::clean`] here. Colours are always written; `print` strips them.
+//! Text of documents comes through [`proto::clean`] here. Colours are always written; `print` strips them.
 //! Deliberately left out: JSON, which is printed as it came.
 
 mod chunk;
@@ -14,9 +14,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use proto::clean;
 use proto::v1::Notice;
-
-use crate::clean;
 
 pub use chunk::chunk;
 pub use collections::collections;

@@ -5,6 +5,7 @@
 //! nothing of ours is depended on.
 
 pub mod access;
+pub mod clean;
 pub mod client;
 pub mod code;
 pub mod config_file;
@@ -19,6 +20,7 @@ pub mod line;
 pub mod metadata;
 pub mod operations;
 pub mod places;
+pub mod reason;
 pub mod settings;
 pub mod starter;
 pub mod stopper;

@@ -1,10 +1,9 @@
 //! What went wrong, and what to do now.
 
-use proto::{Audience, Code, Failure};
+use proto::{Audience, Code, Failure, clean};
 use serde_json::{Value, json};
 
 use super::{BAD, FAINT, push};
-use crate::clean;
 
 /// Renders a failure for people.
 pub fn failure(failure: &Failure) -> String {

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 
 use anstyle::{AnsiColor, Style};
+use proto::clean;
 use proto::json::Word;
+use proto::reason::why;
 use proto::v1::{Chunk, Citation, Hit, Verdict};
 
 use super::{FAINT, STRONG, View, push};
-use crate::{clean, place};
+use crate::place;
 
 /// How much of what stands there now is shown of a passage that does not.
 const GLIMPSE: usize = 100;
@@ -100,24 +102,4 @@ fn style(verdict: Verdict) -> Style {
         Verdict::Unresolvable => AnsiColor::Magenta.on_default(),
         Verdict::NotChecked | Verdict::Unspecified => FAINT,
     }
-}
-
-/// The reason for people, where the verdict does not say all.
-fn why(verdict: Verdict, reason: &str) -> Option<&'static str> {
-    Some(match (verdict, reason) {
-        (_, "moved") => "moved since it was indexed",
-        (_, "renamed") => "its file was renamed since it was indexed",
-        (_, "edited") => "other text stands there now",
-        (_, "truncated") => "the file ends before that line now",
-        (_, "source_gone") => "the file is gone",
-        (_, "root_unavailable") => "the collection's folder is not there",
-        (_, "permission_denied") => "the daemon may not read the file",
-        (_, "outside_root") => "the file leads out of the collection's folder",
-        (_, "not_a_file") => "it is no regular file any more",
-        (_, "read_failed") => "the file could not be read",
-        (_, "extractor_failed") => "the file could not be turned into text",
-        (_, "over_budget") => "there was no time left to check it",
-        (Verdict::Drifted | Verdict::Missing | Verdict::Unresolvable, _) => "the text is not there",
-        _ => return None,
-    })
 }

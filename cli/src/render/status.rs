@@ -1,10 +1,10 @@
 //! How fresh and how complete a collection is.
 
+use proto::clean;
 use proto::v1::{IndexStatusResponse, ModelState, Process};
 
 use super::collections::modes;
 use super::{FAINT, Page, STRONG, count, moment};
-use crate::clean;
 
 /// Renders a collection's state, a line for each thing to know.
 pub fn status(answer: &IndexStatusResponse) -> Page {

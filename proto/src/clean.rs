@@ -1,8 +1,8 @@
-//! Text of documents, made harmless for a terminal.
+//! Text of documents, made harmless for a terminal and for whoever reads it there or elsewhere.
 //!
-//! A document may hold escape sequences that recolour, retitle or rewrite what stands on the screen, and marks
-//! that show text in another order than it has. They are shown, not obeyed. Deliberately left out: what JSON
-//! prints, which escapes control characters itself.
+//! A document may hold escape sequences that recolour, retitle or rewrite what stands on the screen, marks that
+//! show text in another order than it has, and characters that nobody sees and a model reads. They are shown, not
+//! obeyed. Deliberately left out: JSON, which escapes control characters itself.
 
 use std::borrow::Cow;
 
@@ -42,6 +42,8 @@ fn is_harmful(character: char) -> bool {
         '\n' | '\t' => false,
         // Marks of writing direction: embeddings, overrides and isolates.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        // Tags: letters that have no shape.
+        '\u{e0000}'..='\u{e007f}' => true,
         _ => character.is_control(),
     }
 }
@@ -67,6 +69,7 @@ mod tests {
             ("a\u{9b}31mb", "a\u{fffd}31mb"),
             ("a\r\nb\rc", "a\nb␍c"),
             ("a\u{202e}b\u{2066}c\0\x7f", "a\u{fffd}b\u{fffd}c␀␡"),
+            ("a\u{e0041}b", "a\u{fffd}b"),
         ] {
             assert_eq!(text(given), expected);
             assert!(!text(given).contains(is_harmful));
