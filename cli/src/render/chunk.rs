@@ -1,15 +1,16 @@
 //! A fetched passage.
 
+use proto::passage::Passage;
 use proto::v1::FetchChunkResponse;
 
-use super::passage::Passage;
+use super::passage::passage;
 use super::{FAINT, Page, View, count};
 
 /// Renders a passage and where it was found.
 pub fn chunk(answer: &FetchChunkResponse, view: View<'_>) -> Page {
     let mut page = Page::default();
     let Some(chunk) = &answer.chunk else { return page };
-    page.answer.push_str(&Passage::from(chunk).render("", view));
+    page.answer.push_str(&passage(&Passage::from(chunk), "", view));
     if answer.found_in_generation != answer.generation {
         page.line(format!(
             "{FAINT}from generation {} of {}, which is at {} now{FAINT:#}",

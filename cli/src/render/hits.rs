@@ -1,9 +1,10 @@
 //! The hits of a search.
 
 use proto::json::Word;
+use proto::passage::Passage;
 use proto::v1::{SearchResponse, Verdict};
 
-use super::passage::Passage;
+use super::passage::passage;
 use super::{FAINT, Page, View, count};
 
 /// Renders an answer, best hit first.
@@ -12,7 +13,7 @@ pub fn hits(answer: &SearchResponse, view: View<'_>) -> Page {
     let width = answer.hits.len().to_string().len();
     for (index, hit) in answer.hits.iter().enumerate() {
         let number = format!("{:>width$}. ", index + 1);
-        page.answer.push_str(&Passage::from(hit).render(&number, view));
+        page.answer.push_str(&passage(&Passage::from(hit), &number, view));
         if hit.text.is_some() {
             page.answer.push('\n');
         }
