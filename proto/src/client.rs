@@ -44,6 +44,12 @@ impl Client {
         Self::new(Line::new(socket, absent), calls.timeout)
     }
 
+    /// This client for one question, waiting no longer than `patience`.
+    #[must_use]
+    pub fn within(&self, patience: Duration) -> Self {
+        Self { line: self.line.clone(), timeout: self.timeout.min(patience) }
+    }
+
     /// Takes a request to the daemon and its answer back, both as the contract's JSON.
     pub async fn ask(
         &self,

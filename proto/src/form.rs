@@ -64,7 +64,8 @@ fn is_source(text: &str) -> bool {
     !text.is_empty() && !text.chars().any(char::is_control) && str::from_utf8(&decoded).is_ok()
 }
 
-fn percent_decoded(mut bytes: &[u8]) -> Option<Vec<u8>> {
+/// Percent-decoded bytes; `None` where a `%` stands before anything but two hex digits.
+pub fn percent_decoded(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut decoded = Vec::with_capacity(bytes.len());
     while let [first, rest @ ..] = bytes {
         bytes = rest;

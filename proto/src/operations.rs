@@ -74,6 +74,18 @@ impl Operation {
     pub fn named(name: &str) -> Option<&'static Self> {
         OPERATIONS.iter().find(|operation| operation.name == name)
     }
+
+    /// Names the front's own `collection` in a request that names none. A footnote names its collection itself,
+    /// so that a default never contradicts it.
+    pub fn name_collection(&self, request: &mut Value, collection: Option<&str>) {
+        let takes_one = self.fields.iter().any(|field| field.name == "collection");
+        if let (Some(name), Value::Object(fields), true) = (collection, request, takes_one)
+            && !fields.contains_key("collection")
+            && !fields.contains_key("footnote")
+        {
+            fields.insert("collection".to_owned(), Value::from(name));
+        }
+    }
 }
 
 fn asked<M>(metadata: MetadataMap, message: M) -> Request<M> {
@@ -83,4 +95,31 @@ fn asked<M>(metadata: MetadataMap, message: M) -> Request<M> {
 fn answer<M: Serialize>(answered: Result<Response<M>, Status>) -> Result<Value, Failure> {
     let response = answered.map_err(Failure::from)?;
     json::answer(response.get_ref()).ok_or_else(|| Failure::new(Code::Internal))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_fronts_collection_is_named_where_the_request_names_none() {
+        for (operation, request, named) in [
+            ("search", json!({"query": "q"}), json!({"query": "q", "collection": "docs"})),
+            ("search", json!({"collection": "own"}), json!({"collection": "own"})),
+            ("search", json!({"collection": null}), json!({"collection": null})),
+            ("fetch_chunk", json!({"footnote": "footnote:own/a"}), json!({"footnote": "footnote:own/a"})),
+            ("fetch_chunk", json!({}), json!({"collection": "docs"})),
+            ("list_collections", json!({}), json!({})),
+            ("search", json!([]), json!([])),
+        ] {
+            let operation = Operation::named(operation).expect("known");
+            let mut asked = request.clone();
+            operation.name_collection(&mut asked, None);
+            assert_eq!(asked, request);
+            operation.name_collection(&mut asked, Some("docs"));
+            assert_eq!(asked, named);
+        }
+    }
 }

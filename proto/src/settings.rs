@@ -126,7 +126,7 @@ impl CollectionArgs {
     }
 }
 
-/// How the daemon is asked.
+/// How the daemon is asked by one who may start it.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 #[command(about = None, long_about = None, next_help_heading = "Asking")]
@@ -134,6 +134,15 @@ pub struct CallArgs {
     /// Fail where no daemon runs instead of starting one
     #[arg(long, env = "FOOTNOTE_NO_AUTOSTART", global = true, value_parser = BoolishValueParser::new())]
     pub no_autostart: bool,
+    #[command(flatten)]
+    timeout: TimeoutArgs,
+}
+
+/// How long the daemon is waited for: all that one says who never starts it.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+#[command(about = None, long_about = None, next_help_heading = "Asking")]
+pub struct TimeoutArgs {
     /// How long to wait for an answer: seconds, or with ms, s, m, h [default: 30s]
     #[arg(long, env = "FOOTNOTE_TIMEOUT", value_name = "DURATION", global = true)]
     pub timeout: Option<TypedDuration>,
@@ -161,8 +170,15 @@ impl CallArgs {
     /// Says how the daemon is asked.
     pub fn settle(self, surroundings: &Surroundings) -> Calls {
         let never = self.no_autostart || surroundings.file.no_autostart == Some(true);
-        let timeout = self.timeout.or(surroundings.file.timeout).map_or(DEFAULT_TIMEOUT, TypedDuration::get);
-        Calls { autostart: if never { Autostart::Never } else { Autostart::Start }, timeout }
+        let autostart = if never { Autostart::Never } else { Autostart::Start };
+        Calls { autostart, timeout: self.timeout.settle(surroundings) }
+    }
+}
+
+impl TimeoutArgs {
+    /// Says how long an answer is waited for.
+    pub fn settle(self, surroundings: &Surroundings) -> Duration {
+        self.timeout.or(surroundings.file.timeout).map_or(DEFAULT_TIMEOUT, TypedDuration::get)
     }
 }
 

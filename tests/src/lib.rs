@@ -10,11 +10,14 @@
 
 pub mod corpus;
 pub mod documents;
+pub mod gateway;
 pub mod grpc;
+pub mod http;
 pub mod programs;
 pub mod real_model;
 pub mod strace;
 pub mod wait;
 pub mod world;
 
+pub use gateway::Gateway;
 pub use world::{Run, World};

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::gateway::Gateway;
 use crate::programs::program;
 use crate::wait;
 
@@ -194,6 +195,11 @@ impl World {
         wait::until(20, "the daemon's socket", || {
             std::os::unix::net::UnixStream::connect(self.socket()).ok()
         });
+    }
+
+    /// Starts `footnote-rest` on a free port. It starts no daemon.
+    pub fn start_rest(&self, arguments: &[&str]) -> Gateway {
+        Gateway::start(self, "footnote-rest", arguments)
     }
 
     /// The daemon that [`Self::start_daemon`] started.
