@@ -21,10 +21,14 @@ pub enum Code {
     ModeUnavailable,
     /// The installed model is not the one that the collection was embedded with.
     ModelMismatch,
+    /// The caller's credentials are not accepted.
+    Unauthenticated,
     /// The caller may not ask this daemon.
     PermissionDenied,
     /// As many requests are being served as may be.
     Overloaded,
+    /// This caller asks more often than it may.
+    RateLimited,
     /// A request or an answer is over the size limit.
     TooLarge,
     /// The model is still being loaded.
@@ -37,6 +41,20 @@ pub enum Code {
     IndexDamaged,
     /// A fault of ours.
     Internal,
+    /// The request does not say properly, and exactly once, which host it is for. HTTP alone, as all below.
+    BadHost,
+    /// The request is for a host that is not ours.
+    HostNotAllowed,
+    /// A web page of somebody else asks.
+    OriginNotAllowed,
+    /// There is nothing at this address.
+    NotFound,
+    /// What is at this address is not asked in this way.
+    MethodNotAllowed,
+    /// The answer has no form that the caller accepts.
+    NotAcceptable,
+    /// The request is not in a form that is read.
+    UnsupportedMediaType,
 }
 
 /// How one failure is said.
@@ -46,7 +64,7 @@ pub struct Row {
     pub code: Code,
     /// Its word, on every surface.
     pub word: &'static str,
-    /// Its gRPC status.
+    /// Its gRPC status; `Unknown` where only HTTP has this failure.
     pub grpc: GrpcCode,
     /// Its HTTP status.
     pub http: u16,
@@ -120,6 +138,17 @@ pub const FAILURES: &[Row] = &[
         remote: "ask with `bm25`, and tell whoever runs this service",
     },
     Row {
+        code: Code::Unauthenticated,
+        word: "unauthenticated",
+        grpc: GrpcCode::Unauthenticated,
+        http: 401,
+        exit: 6,
+        retry_after: None,
+        message: "these credentials are not accepted",
+        local: "ask without them",
+        remote: "ask without them, or ask whoever runs this service for others",
+    },
+    Row {
         code: Code::PermissionDenied,
         word: "permission_denied",
         grpc: GrpcCode::PermissionDenied,
@@ -138,6 +167,17 @@ pub const FAILURES: &[Row] = &[
         exit: 4,
         retry_after: Some(Duration::from_secs(1)),
         message: "as many requests are being served as may be",
+        local: "wait a moment and ask again",
+        remote: "wait a moment and ask again",
+    },
+    Row {
+        code: Code::RateLimited,
+        word: "rate_limited",
+        grpc: GrpcCode::ResourceExhausted,
+        http: 429,
+        exit: 4,
+        retry_after: Some(Duration::from_secs(1)),
+        message: "you ask more often than you may",
         local: "wait a moment and ask again",
         remote: "wait a moment and ask again",
     },
@@ -206,6 +246,83 @@ pub const FAILURES: &[Row] = &[
         message: "something went wrong that is not your fault",
         local: "see what the daemon says of this request with `footnote logs`",
         remote: "tell whoever runs this service, and name the request's id",
+    },
+    Row {
+        code: Code::BadHost,
+        word: "bad_host",
+        grpc: GrpcCode::Unknown,
+        http: 400,
+        exit: 2,
+        retry_after: None,
+        message: "the request must name its host exactly once, as a name or an address with an optional port",
+        local: "send one well-formed Host header",
+        remote: "send one well-formed Host header",
+    },
+    Row {
+        code: Code::HostNotAllowed,
+        word: "host_not_allowed",
+        grpc: GrpcCode::Unknown,
+        http: 421,
+        exit: 2,
+        retry_after: None,
+        message: "this gateway answers to its configured names only (`--public-url`, `--allowed-host`)",
+        local: "ask by a name that it has, or start it with `--allowed-host NAME`",
+        remote: "ask by a name that it has, or have whoever runs it add this one",
+    },
+    Row {
+        code: Code::OriginNotAllowed,
+        word: "origin_not_allowed",
+        grpc: GrpcCode::Unknown,
+        http: 403,
+        exit: 2,
+        retry_after: None,
+        message: "web pages of this origin may not ask",
+        local: "open the page from an address of this gateway, or start it with `--public-url URL`",
+        remote: "ask from a program instead of a web page, or from a page of this service",
+    },
+    Row {
+        code: Code::NotFound,
+        word: "not_found",
+        grpc: GrpcCode::Unknown,
+        http: 404,
+        exit: 2,
+        retry_after: None,
+        message: "there is nothing at this address",
+        local: "see the addresses in `docs/reference.md`",
+        remote: "see the addresses in this service's description",
+    },
+    Row {
+        code: Code::MethodNotAllowed,
+        word: "method_not_allowed",
+        grpc: GrpcCode::Unknown,
+        http: 405,
+        exit: 2,
+        retry_after: None,
+        message: "this address is not asked with this method",
+        local: "use a method that the `Allow` header names",
+        remote: "use a method that the `Allow` header names",
+    },
+    Row {
+        code: Code::NotAcceptable,
+        word: "not_acceptable",
+        grpc: GrpcCode::Unknown,
+        http: 406,
+        exit: 2,
+        retry_after: None,
+        message: "the answer has no form that you accept",
+        local: "accept `application/json`",
+        remote: "accept `application/json`",
+    },
+    Row {
+        code: Code::UnsupportedMediaType,
+        word: "unsupported_media_type",
+        grpc: GrpcCode::Unknown,
+        http: 415,
+        exit: 2,
+        retry_after: None,
+        message: "the request is not in a form that is read",
+        local: "send it as `application/json` in UTF-8, not compressed",
+        remote: "send it as `application/json` in UTF-8, not compressed",
     },
 ];
 

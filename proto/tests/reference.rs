@@ -4,7 +4,7 @@ use std::fmt::{Display, Write as _};
 use std::path::Path;
 
 use codegen::{Compiled, Contract, Kind, Message, WordList};
-use proto::code::FAILURES;
+use proto::code::{FAILURES, Row};
 use proto::operations::Method;
 use proto::{Exit, Field, OPERATIONS, Operation};
 
@@ -129,9 +129,9 @@ impl Page {
             self.line(format_args!(
                 "| `{}` | {} | {} | {} | {} | {} | {} |",
                 row.word,
-                status(row.grpc),
+                if over_http_alone(row) { "–".to_owned() } else { status(row.grpc) },
                 row.http,
-                row.exit,
+                if over_http_alone(row) { "–".to_owned() } else { row.exit.to_string() },
                 cell(row.message),
                 cell(row.local),
                 cell(row.remote)
@@ -169,6 +169,11 @@ fn unset(field: &Field) -> String {
 
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace("\n\n", " ")
+}
+
+/// Whether neither the socket nor the command line ever says it.
+fn over_http_alone(row: &Row) -> bool {
+    row.grpc == tonic::Code::Unknown
 }
 
 /// `InvalidArgument` → `INVALID_ARGUMENT`.
