@@ -20,6 +20,7 @@ pub const INDEX_COMMANDS: &[(&str, &str)] = &[
     ("rollback", "Go back to an earlier generation of a collection"),
     ("remove", "Remove a collection; its documents stay where they are"),
     ("model", "Install, list and check embedding models"),
+    ("eval", "Measure how well a collection answers queries whose answers are known"),
 ];
 
 /// Whether `footnote-index` has this subcommand.

@@ -26,7 +26,7 @@ fn page() -> String {
          # The command line\n\n\
          A flag wins over its `FOOTNOTE_*` variable, the variable over the key of the same name in\n\
          `~/.config/footnote/config.toml`, the file over the default. What works on a whole index (`ingest`,\n\
-         `verify`, `skipped`, `rollback`, `remove`, `model`) is run by `footnote-index`; `footnote ingest --help`\n\
+         `verify`, `skipped`, `rollback`, `remove`, `model`, `eval`) is run by `footnote-index`; `footnote ingest --help`\n\
          shows its own help. The flags of `footnote` itself may stand behind every subcommand, too.\n",
     );
     let keys: Vec<_> = proto::config_file::KEYS.iter().map(|key| format!("`{key}`")).collect();

@@ -9,6 +9,7 @@ mod whole {
     mod concurrency;
     mod crash;
     mod disk_full;
+    mod evaluation;
     mod hostile_queries;
     mod ids;
     mod life;

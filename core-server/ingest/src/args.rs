@@ -1,11 +1,15 @@
 //! What can be typed.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use proto::settings::{CollectionArgs, LogArgs, StoreArgs};
 
 use crate::commands::model::ModelArgs;
+use crate::eval::asking::AskedMode;
+use crate::eval::bootstrap::RESAMPLES;
+use crate::eval::metrics::Metric;
 
 /// Answers from your own documents, each with a footnote that is checked.
 #[derive(Debug, Parser)]
@@ -37,6 +41,8 @@ pub enum Command {
     Remove(RemoveArgs),
     /// Install models, list them, check them
     Model(ModelCommand),
+    /// Measure how well a collection or a folder answers queries whose answers are known
+    Eval(EvalArgs),
 }
 
 /// `ingest`.
@@ -130,4 +136,76 @@ pub struct ModelCommand {
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
+}
+
+/// `eval`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code 12: --fail-on-regression found something worse than the baseline.")]
+pub struct EvalArgs {
+    /// A collection, or a folder, which is ingested into an index that is thrown away
+    #[arg(value_name = "COLLECTION|FOLDER")]
+    pub what: PathBuf,
+    /// The queries: JSON lines with `id` and `text`
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["quotes", "unanswerable"])]
+    pub queries: Option<PathBuf>,
+    /// Judgments by document: lines of query, document and grade with tabs between them. A document is named by its path
+    /// relative to the root or by its file's stem
+    #[arg(long, value_name = "FILE", conflicts_with = "quotes", requires = "queries")]
+    pub qrels: Option<PathBuf>,
+    /// Judgments by quotation: JSON lines with `id`, `text`, `quote` and, where it matters, `source`
+    #[arg(long, value_name = "FILE")]
+    pub quotes: Option<PathBuf>,
+    /// Queries that nothing answers, beside those that have no judgment above 0: JSON lines with `id` and `text`
+    #[arg(long, value_name = "FILE")]
+    pub unanswerable: Option<PathBuf>,
+    /// The rankings to measure [default: all that the collection can be asked for]
+    #[arg(long, value_name = "MODE", value_delimiter = ',')]
+    pub modes: Vec<AskedMode>,
+    /// Embed the folder with this model
+    #[arg(long, value_name = "NAME", env = "FOOTNOTE_MODEL", conflicts_with = "no_model")]
+    pub model: Option<String>,
+    /// Do not embed the folder; it is measured by words only
+    #[arg(long)]
+    pub no_model: bool,
+    /// Rank so many documents, or passages, for each query
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = depth)]
+    pub depth: usize,
+    /// An earlier run, written by --json, to hold this one against
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// End with exit code 12 where a mode is worse than in the baseline and the interval of the difference excludes 0; looks
+    /// at nDCG@10, or at the metrics named
+    #[arg(
+        long,
+        value_name = "METRIC",
+        requires = "baseline",
+        num_args = 0..,
+        require_equals = true,
+        value_delimiter = ',',
+        default_missing_value = "ndcg@10"
+    )]
+    pub fail_on_regression: Vec<Metric>,
+    /// Write the whole run as JSON; `-` is standard output, instead of the table
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// The seed of the draws that intervals are made of
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// How many draws
+    #[arg(long, value_name = "N", default_value_t = RESAMPLES, value_parser = resamples)]
+    pub resamples: usize,
+}
+
+fn depth(typed: &str) -> Result<usize, String> {
+    within(typed, 10..=1000)
+}
+
+fn resamples(typed: &str) -> Result<usize, String> {
+    within(typed, 100..=1_000_000)
+}
+
+fn within(typed: &str, bounds: RangeInclusive<usize>) -> Result<usize, String> {
+    let (least, most) = (bounds.start(), bounds.end());
+    let number = typed.parse().ok().filter(|number| bounds.contains(number));
+    number.ok_or_else(|| format!("write a whole number from {least} to {most}"))
 }

@@ -1,5 +1,6 @@
 //! The commands of `footnote-index`, each a function of what was typed and where things are.
 
+pub mod eval;
 pub mod ingest;
 pub mod model;
 pub mod remove;

@@ -135,6 +135,16 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// A line of a file that was given cannot be used.
+    #[error("{}, line {line}: {what}", path.display())]
+    BadLine {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it, and what to do.
+        what: String,
+    },
     /// A flag's value cannot be used.
     #[error("{0}")]
     Usage(String),
@@ -230,6 +240,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_)
+            | Self::BadLine { .. }
             | Self::Glob { .. }
             | Self::NothingToIngest
             | Self::Ambiguous { .. }

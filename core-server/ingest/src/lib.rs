@@ -10,6 +10,7 @@ pub mod commands;
 pub mod durable;
 pub mod embed;
 pub mod error;
+pub mod eval;
 pub mod file_table;
 pub mod folder;
 pub mod front_matter;

@@ -37,6 +37,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
                 commands::model::run(&command.args, places.store.dir(), format, &mut out, &mut notes)?;
             outcome.exit_code().into()
         }
+        Command::Eval(args) => commands::eval::run(&places, &args)?,
         Command::Verify(args) => commands::verify::run(&places, &args)?,
     };
     Ok(code)

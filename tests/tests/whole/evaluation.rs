@@ -1,0 +1,203 @@
+//! `footnote eval`: what it measures can be worked out by hand, and what it says of bad judgments helps.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tests::{Run, World};
+
+const BACKUP: &str = "# Backups\n\nSnapshots of the ledger are kept for thirty-five days and then pruned.\n";
+const BREAD: &str = "# Bread\n\nBuckwheat dough rests overnight before it is baked in a covered pot.\n";
+const DRAIN: &str = "# Draining\n\nCordon the node first and wait until every lease has moved elsewhere.\n";
+
+const QUERIES: &str = "\
+{\"id\": \"backup\", \"text\": \"ledger snapshots pruned\"}
+{\"id\": \"bread\", \"text\": \"buckwheat dough\"}
+{\"id\": \"drain\", \"text\": \"cordon lease\"}
+{\"id\": \"nothing\", \"text\": \"xylophone marmalade\"}
+";
+
+/// `bread` is judged by its path, the others by their stems; a document with more than one grade has the higher gain.
+const QRELS: &str = "\
+qid\tdocid\tgrade
+backup\tbackup\t2
+backup\tdrain\t-1
+bread\tkitchen/bread.md\t1
+drain\tdrain\t1
+drain\tbread\t1
+";
+
+struct Bench {
+    world: World,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let world = World::with_hashing_model();
+        world.write("backup.md", BACKUP);
+        world.write("kitchen/bread.md", BREAD);
+        world.write("drain.md", DRAIN);
+        world.ingest();
+        Self { world }
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.world.home().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn eval(&self, what: &str, arguments: &[&str]) -> Run {
+        self.file("queries.jsonl", QUERIES);
+        self.file("qrels.tsv", QRELS);
+        let judged = ["eval", what, "--queries", "queries.jsonl", "--qrels", "qrels.tsv"];
+        self.world.footnote(judged.iter().chain(arguments))
+    }
+
+    fn report(&self, what: &str, arguments: &[&str]) -> Value {
+        let run = self.eval(what, &[&["--json", "-"], arguments].concat());
+        assert_eq!(run.code, 0, "{run}");
+        run.json()
+    }
+}
+
+fn mode<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let modes = report["modes"].as_array().unwrap();
+    modes.iter().find(|mode| mode["mode"] == name).unwrap()
+}
+
+fn mean(report: &Value, name: &str, metric: &str) -> f64 {
+    mode(report, name)["metrics"][metric]["mean"].as_f64().unwrap()
+}
+
+#[test]
+fn a_collection_is_measured_as_by_hand() {
+    let bench = Bench::new();
+    let report = bench.report("docs", &[]);
+    assert_eq!(report["judgments"]["answerable"], 3);
+    assert_eq!(report["judgments"]["unanswerable"], 1);
+    assert_eq!(report["warnings"], serde_json::json!([]));
+    // By words, two queries find their one document first; the third finds one of its two.
+    let half = 1.0 / (1.0 + 1.0 / 3.0_f64.log2());
+    assert!((mean(&report, "bm25", "ndcg@10") - (2.0 + half) / 3.0).abs() < 1e-9, "{report:#}");
+    assert!((mean(&report, "bm25", "recall@10") - 2.5 / 3.0).abs() < 1e-9);
+    assert!((mean(&report, "bm25", "mrr@10") - 1.0).abs() < 1e-9);
+    assert_eq!(mode(&report, "bm25")["abstention"], serde_json::json!({"unanswerable": 1, "answerable": 0}));
+    // Vectors rank everything, so nothing is lost.
+    assert!((mean(&report, "dense", "recall@10") - 1.0).abs() < 1e-9);
+    assert_eq!(report["comparisons"].as_array().unwrap().len(), 2);
+    assert!(mode(&report, "hybrid")["latency"]["total"]["p95"].as_f64().unwrap() > 0.0);
+    // A person sees the same.
+    let run = bench.eval("docs", &[]);
+    assert!(run.stdout.contains("nDCG@10") && run.stdout.contains("hybrid against dense"), "{run}");
+}
+
+#[test]
+fn a_folder_is_measured_like_a_collection_and_leaves_nothing_behind() {
+    let bench = Bench::new();
+    let scratch = bench.world.home().join("scratch");
+    fs::create_dir(&scratch).unwrap();
+    bench.file("queries.jsonl", QUERIES);
+    bench.file("qrels.tsv", QRELS);
+    let mut command = bench.world.command("footnote");
+    command.args(["eval", "./docs", "--queries", "queries.jsonl", "--qrels", "qrels.tsv", "--json", "-"]);
+    let run = Run::of(command.env("TMPDIR", &scratch));
+    assert_eq!(run.code, 0, "{run}");
+    let (folder, collection) = (run.json(), bench.report("docs", &[]));
+    assert_eq!(folder["corpus"], collection["corpus"]);
+    for metric in ["ndcg@10", "map@100"] {
+        for name in ["bm25", "dense", "hybrid"] {
+            assert_eq!(mode(&folder, name)["metrics"][metric], mode(&collection, name)["metrics"][metric]);
+        }
+    }
+    assert_eq!(fs::read_dir(scratch).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(bench.world.index()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_regression_fails_and_the_same_run_does_not() {
+    let bench = Bench::new();
+    fs::write(bench.world.home().join("base.json"), bench.eval("docs", &["--json", "-"]).stdout).unwrap();
+    let against = ["--baseline", "base.json", "--fail-on-regression"];
+    let run = bench.eval("docs", &against);
+    assert_eq!(run.code, 0, "{run}");
+    assert!(run.stdout.contains("over 3 queries"), "{run}");
+    for (source, text) in [("backup.md", BACKUP), ("kitchen/bread.md", BREAD), ("drain.md", DRAIN)] {
+        let without = ["edger", "napshots", "runed", "uckwheat", "ough", "ordon", "lease"];
+        let text = without.iter().fold(text.replace("ledger", "book"), |text, word| text.replace(word, "x"));
+        bench.world.write(source, text);
+    }
+    bench.world.ingest();
+    let run = bench.eval("docs", &against);
+    assert_eq!(run.code, 12, "{run}");
+    assert!(run.stderr.contains("nDCG@10 of bm25 is worse"), "{run}");
+    assert!(run.stdout.contains("other documents"), "{run}");
+    // Without being asked to fail it tells only.
+    assert_eq!(bench.eval("docs", &["--baseline", "base.json"]).code, 0);
+}
+
+#[test]
+fn quotations_are_found_across_cuts_and_missing_ones_are_named() {
+    let bench = Bench::new();
+    let quotes = "\
+{\"id\": \"a\", \"text\": \"ledger snapshots pruned\", \"quote\": \"kept for  thirty-five\\ndays\"}
+{\"id\": \"b\", \"text\": \"buckwheat dough\", \"quote\": \"rests overnight\", \"source\": \"drain\"}
+{\"id\": \"c\", \"text\": \"cordon lease\", \"quote\": \"Wait until every lease\"}
+";
+    bench.file("quotes.jsonl", quotes);
+    let run =
+        bench.world.footnote(["eval", "docs", "--quotes", "quotes.jsonl", "--modes", "bm25", "--json", "-"]);
+    assert_eq!(run.code, 0, "{run}");
+    let report = run.json();
+    assert_eq!(report["judgments"]["unit"], "passage");
+    assert!((mean(&report, "bm25", "mrr@10") - 1.0 / 3.0).abs() < 1e-9, "{report:#}");
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("line 2 (b)") && warnings.contains("line 3 (c)"), "{warnings}");
+    assert!(!warnings.contains("line 1"), "{warnings}");
+}
+
+#[test]
+fn a_quotation_cut_in_two_is_answered_by_either_half() {
+    let world = World::with_hashing_model();
+    let sentences: Vec<String> =
+        (0..400).map(|n| format!("Station{n} reports to gauge{n} at every full hour.")).collect();
+    world.write("long.txt", sentences.join(" "));
+    world.ingest();
+    // Of all pairs of neighbouring sentences, some stand in two passages.
+    let quotes: String = (0..399)
+        .map(|n| {
+            let quote = format!("{} {}", sentences[n], sentences[n + 1]);
+            format!("{{\"id\": \"q{n}\", \"text\": \"Station{n} gauge{n}\", \"quote\": \"{quote}\"}}\n")
+        })
+        .collect();
+    fs::write(world.home().join("quotes.jsonl"), quotes).unwrap();
+    let run = world.footnote(["eval", "docs", "--quotes", "quotes.jsonl", "--modes", "bm25", "--json", "-"]);
+    assert_eq!(run.code, 0, "{run}");
+    let report = run.json();
+    assert!(report["corpus"]["chunks"].as_u64().unwrap() > 5, "{}", report["corpus"]);
+    assert!((mean(&report, "bm25", "mrr@10") - 1.0).abs() < 1e-9, "{}", report["warnings"]);
+}
+
+#[test]
+fn what_is_wrong_with_the_judgments_is_said() {
+    let bench = Bench::new();
+    bench.file("bad.tsv", "backup\tbackup\t1\nbackup\tdrain\tyes\n");
+    bench.file("other.tsv", "backup\tgone\t1\nbackup\tbackup\t1\nnobody\tdrain\t1\n");
+    bench.file("q.jsonl", "{\"id\": \"backup\", \"text\": \"Snapshots of the ledger, are KEPT for\"}\n");
+    bench.file("broken.jsonl", "{\"id\": \"a\", \"text\": \"x\"}\nnot json\n");
+    let run = bench.world.footnote(["eval", "docs", "--queries", "q.jsonl", "--qrels", "bad.tsv"]);
+    assert_eq!(run.code, 2, "{run}");
+    assert!(run.stderr.contains("bad.tsv, line 2: the grade \"yes\""), "{run}");
+    let run = bench.world.footnote(["eval", "docs", "--queries", "broken.jsonl", "--qrels", "other.tsv"]);
+    assert_eq!(run.code, 2, "{run}");
+    assert!(run.stderr.contains("broken.jsonl, line 2"), "{run}");
+    let run = bench.world.footnote(["eval", "docs", "--queries", "q.jsonl", "--qrels", "other.tsv"]);
+    assert_eq!(run.code, 0, "{run}");
+    for warning in ["(1): gone", "not asked (1): nobody", "word for word"] {
+        assert!(run.stdout.contains(warning), "{warning}: {run}");
+    }
+    let run = bench.world.footnote(["eval", "nowhere", "--queries", "q.jsonl", "--qrels", "other.tsv"]);
+    assert_eq!(run.code, 3, "{run}");
+    let run = bench.world.footnote(["eval", "docs", "--qrels", "other.tsv"]);
+    assert_eq!(run.code, 2, "{run}");
+}
