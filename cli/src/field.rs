@@ -10,7 +10,7 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
 use clap::error::Error;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use proto::field::Kind;
+use proto::field::{At, Kind};
 use proto::settings::{CollectionArgs, Surroundings};
 use proto::{Code, Failure, Field, Operation};
 use serde_json::{Map, Value};
@@ -21,13 +21,16 @@ const POSITIONAL: &str = "positional";
 /// What is read of standard input at most: more than any question may have.
 const MAX_STDIN_BYTES: u64 = 64 * 1024;
 
-/// The flags of a field.
+/// The flags of a field of an operation's request.
 pub(crate) fn arguments(operation: &Operation, field: &'static Field) -> Vec<Arg> {
     let positional = operation.positional == Some(field.name);
     if positional && field.required {
         return vec![words(field)];
     }
-    let flag = if field.name == "collection" { collection() } else { flag(field) };
+    if let Kind::Object(fields) = field.kind {
+        return fields.iter().flat_map(|inner| flags(At::Field(&At::Request, field.name), inner)).collect();
+    }
+    let flag = if field.name == "collection" { collection() } else { flag(At::Request, field) };
     if !positional {
         return vec![flag];
     }
@@ -59,20 +62,42 @@ fn without_flag(field: &'static Field) -> Arg {
     }
 }
 
-fn flag(field: &'static Field) -> Arg {
-    let name = field.name.replace('_', "-");
-    let argument = Arg::new(field.name).help(described(field));
+/// The flags of a field of the object at `at`: its own, or those of the fields within it.
+fn flags(at: At<'_>, field: &'static Field) -> Vec<Arg> {
+    match field.kind {
+        Kind::Object(fields) => {
+            fields.iter().flat_map(|inner| flags(At::Field(&at, field.name), inner)).collect()
+        }
+        Kind::Text { .. } | Kind::Number { .. } | Kind::Switch | Kind::Word(_) | Kind::List { .. } => {
+            vec![flag(at, field)]
+        }
+    }
+}
+
+fn flag(at: At<'_>, field: &'static Field) -> Arg {
+    let path = At::Field(&at, field.name).to_string();
+    let name = field.flag.map_or_else(|| path.replace(['_', '.'], "-"), str::to_owned);
+    let argument = Arg::new(path).help(described(field));
     match field.kind {
         Kind::Switch if field.default == Some("true") => argument
             .long(format!("no-{name}"))
             .action(ArgAction::SetTrue)
             .help(format!("Do not {}", lower(field.description))),
         Kind::Switch => argument.long(name).action(ArgAction::SetTrue),
-        Kind::Number { .. } => argument.long(name).value_name("N").allow_negative_numbers(true),
-        Kind::Word(words) => {
-            argument.long(name).value_name("WORD").value_parser(Suggested(words)).hide_possible_values(true)
+        Kind::List { item, .. } => valued(argument.long(name).action(ArgAction::Append), field, item),
+        Kind::Text { .. } | Kind::Number { .. } | Kind::Word(_) | Kind::Object(_) => {
+            valued(argument.long(name), field, &field.kind)
         }
-        Kind::Text { .. } => argument.long(name).value_name("TEXT"),
+    }
+}
+
+/// A flag with a value of this kind.
+fn valued(argument: Arg, field: &Field, kind: &Kind) -> Arg {
+    let named = |name: &'static str| argument.value_name(field.value_name.unwrap_or(name));
+    match kind {
+        Kind::Number { .. } => named("N").allow_negative_numbers(true),
+        Kind::Word(words) => named("WORD").value_parser(Suggested(words)).hide_possible_values(true),
+        Kind::Text { .. } | Kind::Switch | Kind::List { .. } | Kind::Object(_) => named("TEXT"),
     }
 }
 
@@ -80,7 +105,8 @@ fn described(field: &Field) -> String {
     let accepts = match field.kind {
         Kind::Word(words) => format!(" [{}]", words.join(", ")),
         Kind::Number { minimum, maximum } => format!(" [{minimum} to {maximum}]"),
-        Kind::Switch | Kind::Text { .. } => String::new(),
+        Kind::List { .. } => " [may be given again]".to_owned(),
+        Kind::Switch | Kind::Text { .. } | Kind::Object(_) => String::new(),
     };
     let default = field.default.map(|default| format!(" [default: {default}]")).unwrap_or_default();
     format!("{}{accepts}{default}", field.description.trim_end_matches('.'))
@@ -99,7 +125,7 @@ pub fn request(
 ) -> Result<Value, Failure> {
     let mut request = Map::new();
     for field in operation.fields.iter().filter(|field| field.name != "collection") {
-        if let Some(value) = value(operation, field, given)? {
+        if let Some(value) = value(operation, At::Request, field, given)? {
             request.insert(field.name.to_owned(), value);
         }
     }
@@ -115,21 +141,42 @@ pub fn request(
     Ok(Value::Object(request))
 }
 
-fn value(operation: &Operation, field: &Field, given: &ArgMatches) -> Result<Option<Value>, Failure> {
-    let name = field.name;
-    let text = || given.get_one::<String>(name).cloned();
+/// What was given of a field of the object at `at`.
+fn value(
+    operation: &Operation,
+    at: At<'_>,
+    field: &Field,
+    given: &ArgMatches,
+) -> Result<Option<Value>, Failure> {
+    let at = At::Field(&at, field.name);
+    let id = at.to_string();
+    let texts = || given.get_many::<String>(&id).into_iter().flatten();
     Ok(match field.kind {
-        Kind::Switch => given.get_flag(name).then_some(Value::Bool(field.default != Some("true"))),
-        Kind::Number { .. } => text().map(|text| field.parse(&text)).transpose()?,
-        Kind::Text { .. } if operation.positional == Some(name) && field.required => {
-            let words: Vec<_> =
-                given.get_many::<String>(name).into_iter().flatten().map(String::as_str).collect();
+        Kind::Switch => given.get_flag(&id).then_some(Value::Bool(field.default != Some("true"))),
+        Kind::Text { .. } if operation.positional == Some(field.name) && field.required => {
+            let words: Vec<_> = texts().map(String::as_str).collect();
             Some(Value::String(match words[..] {
                 ["-"] => standard_input(io::stdin().lock())?,
                 _ => words.join(" "),
             }))
         }
-        Kind::Word(_) | Kind::Text { .. } => text().map(Value::String),
+        Kind::Number { .. } | Kind::Word(_) | Kind::Text { .. } => {
+            texts().next().map(|text| field.parse_at(at, text)).transpose()?
+        }
+        Kind::List { .. } => {
+            let item = |(index, text): (usize, &String)| field.parse_at(At::Item(&at, index), text);
+            let items = texts().enumerate().map(item).collect::<Result<Vec<_>, _>>()?;
+            (!items.is_empty()).then_some(Value::Array(items))
+        }
+        Kind::Object(fields) => {
+            let mut object = Map::new();
+            for field in fields {
+                if let Some(value) = value(operation, at, field, given)? {
+                    object.insert(field.name.to_owned(), value);
+                }
+            }
+            (!object.is_empty()).then_some(Value::Object(object))
+        }
     })
 }
 
@@ -225,6 +272,27 @@ mod tests {
                     "--max-bytes=2048",
                 ],
                 json!({"query": "x", "top_k": 3, "mode": "bm25", "verify": false, "collection": "docs", "max_bytes": 2048}),
+            ),
+            (
+                vec![
+                    "search",
+                    "x",
+                    "--path",
+                    "docs/**",
+                    "--path=!drafts",
+                    "--tag",
+                    "a,b",
+                    "--all-tags",
+                    "c",
+                    "--since",
+                    "2026-01-31",
+                    "--until",
+                    "soon",
+                ],
+                json!({"query": "x", "filter": {
+                    "paths": ["docs/**", "!drafts"], "tags_any": ["a,b"], "tags_all": ["c"],
+                    "from": "2026-01-31", "until": "soon"
+                }}),
             ),
             (vec!["fetch", "0123"], json!({"chunk_id": "0123"})),
             (vec!["fetch", "--chunk-id", "0123"], json!({"chunk_id": "0123"})),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use engine::citation::{self, Reason, SourceClass, Verdict};
 use engine::collection::CollectionName;
+use engine::filter::{Date, Filter, InvalidDate, InvalidGlob, Paths, Period, Tag};
 use engine::query::{
     CollectionSummary, FetchChunk, FetchedChunk, Hit, IndexStatus, LegPlace, Mode, ModelState, Notice,
     Passage, PassageName, ScoreScale, Search, SearchAnswer, Stats,
@@ -61,6 +62,7 @@ pub fn search(request: v1::SearchRequest) -> Result<Search, Failure> {
         top_k: request.top_k.unwrap_or(TOP_K) as usize,
         max_bytes: request.max_bytes.unwrap_or(MAX_BYTES) as usize,
         verify: request.verify.unwrap_or(true),
+        filter: filter(request.filter.unwrap_or_default())?,
         query: request.query,
     })
 }
@@ -88,6 +90,25 @@ pub fn list_collections(request: v1::ListCollectionsRequest) -> Result<Page, Fai
 /// Reads which collection is meant.
 pub fn index_status(request: v1::IndexStatusRequest) -> Result<Option<CollectionName>, Failure> {
     collection(request.collection)
+}
+
+fn filter(filter: v1::Filter) -> Result<Filter, Failure> {
+    let paths = Paths::new(&filter.paths).map_err(|InvalidGlob { index, why }| {
+        let field = format!("filter.paths[{index}]");
+        refused(&field, &format_args!("`{field}` is not a glob: {why}"))
+    })?;
+    let tags = |tags: &[String]| tags.iter().map(|tag| Tag::new(tag)).collect();
+    let dates = Period { from: date("from", filter.from)?, until: date("until", filter.until)? };
+    if dates.is_backwards() {
+        return Err(refused("filter.from", &"`filter.from` must not be later than `filter.until`"));
+    }
+    Ok(Filter { paths, tags_any: tags(&filter.tags_any), tags_all: tags(&filter.tags_all), dates })
+}
+
+fn date(name: &str, text: Option<String>) -> Result<Option<Date>, Failure> {
+    let field = format!("filter.{name}");
+    let parsed = text.map(|text| text.parse()).transpose();
+    parsed.map_err(|error: InvalidDate| refused(&field, &format_args!("`{field}` is {error}")))
 }
 
 fn collection(name: Option<String>) -> Result<Option<CollectionName>, Failure> {
@@ -289,6 +310,7 @@ fn stats(stats: Stats, occasion: Occasion<'_>) -> v1::Stats {
         load_ms: ms(stats.load),
         verify_ms: ms(stats.verify),
         total_ms: ms(occasion.began.elapsed()),
+        filter_ms: ms(stats.filter),
     }
 }
 

@@ -35,15 +35,20 @@ pub fn words(notice: &Notice, audience: Audience) -> v1::Notice {
             format!("`{name}` was left out: {why}"),
             "ingest it again with `footnote ingest`, or remove it with `footnote remove`",
         ),
+        Notice::NothingLeft => (
+            "filter_left_nothing",
+            "no document meets all conditions of the filter".to_owned(),
+            "leave a condition out; tags are compared letter by letter, paths are relative to the collection's root",
+        ),
         Notice::EmbeddingPending { chunks } => (
             "embedding_pending",
             format!("vectors are still to be made for {chunks} passages"),
             "let the running `footnote ingest` end, or run it again",
         ),
     };
-    let action = match audience {
-        Audience::Local => local,
-        Audience::Remote => TELL,
+    let action = match (audience, notice) {
+        (Audience::Local, _) | (_, Notice::NothingLeft) => local,
+        (Audience::Remote, _) => TELL,
     };
     v1::Notice { code: code.to_owned(), message, action: action.to_owned() }
 }
@@ -76,6 +81,7 @@ mod tests {
             Notice::NotVerified { counts: vec![(Verdict::Drifted, 2), (Verdict::Missing, 1)] },
             Notice::CollectionSkipped { name: "old".into(), why: "it is damaged" },
             Notice::EmbeddingPending { chunks: 9 },
+            Notice::NothingLeft,
         ]
     }
 

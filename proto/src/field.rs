@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::form::Form;
-use crate::json::Word;
+use crate::json::{Asked, Word};
 
 /// One field of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,10 @@ pub struct Field {
     pub default: Option<&'static str>,
     /// The group of fields of which exactly one must be present.
     pub one_of: Option<&'static str>,
+    /// Its flag on the command line, without dashes, where that is not its name.
+    pub flag: Option<&'static str>,
+    /// What the command line calls its value, in capitals.
+    pub value_name: Option<&'static str>,
 }
 
 /// What a field accepts.
@@ -52,13 +56,44 @@ pub enum Kind {
     Switch,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// Any number of these up to a bound, none of them an object. An empty list says nothing.
+    List {
+        /// What each of them is.
+        item: &'static Kind,
+        /// How many at most.
+        max_items: u32,
+    },
+    /// An object with these fields and no others.
+    Object(&'static [Field]),
+}
+
+/// Where in a request a value stands; written `filter.paths[2]`.
+#[derive(Debug, Clone, Copy)]
+pub enum At<'a> {
+    /// It is the request.
+    Request,
+    /// It is a field of the object there.
+    Field(&'a At<'a>, &'a str),
+    /// It is an item of the list there, counted from 0.
+    Item(&'a At<'a>, usize),
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request => Ok(()),
+            Self::Field(Self::Request, name) => f.write_str(name),
+            Self::Field(object, name) => write!(f, "{object}.{name}"),
+            Self::Item(list, index) => write!(f, "{list}[{index}]"),
+        }
+    }
 }
 
 /// A value that is refused: which field, and what it accepts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Violation {
-    /// The field's name; empty where the request as a whole is meant.
+    /// Where it stands, `top_k` or `filter.paths[2]`; empty where the request as a whole is meant.
     pub field: String,
     /// What is accepted, naming the field.
     pub message: String,
@@ -70,22 +105,96 @@ impl Field {
         Accepts(self.kind)
     }
 
-    /// Refuses a value.
+    /// Refuses a value of a field of the request itself.
     pub fn refused(&self) -> Violation {
-        Violation {
-            field: self.name.to_owned(),
-            message: format!("`{}` must be {}", self.name, self.accepts()),
+        self.refused_at(At::Request)
+    }
+
+    /// Refuses a value of a field of the object at `at`.
+    pub(crate) fn refused_at(&self, at: At<'_>) -> Violation {
+        self.kind.refused(At::Field(&at, self.name))
+    }
+
+    /// Refuses an item of a list of the object at `at`.
+    pub(crate) fn refused_item(&self, at: At<'_>, index: usize) -> Violation {
+        self.kind.item().refused(At::Item(&At::Field(&at, self.name), index))
+    }
+
+    /// Checks a value in the object at `at`; an absent one passes.
+    pub fn check<T>(
+        &self,
+        at: At<'_>,
+        value: Option<T>,
+        check: fn(&Kind, At<'_>, T) -> Result<(), Violation>,
+    ) -> Result<(), Violation> {
+        value.map_or(Ok(()), |value| check(&self.kind, At::Field(&at, self.name), value))
+    }
+
+    /// Checks a list in the object at `at`.
+    pub fn check_each<T>(
+        &self,
+        at: At<'_>,
+        items: impl ExactSizeIterator<Item = T>,
+        check: fn(&Kind, At<'_>, T) -> Result<(), Violation>,
+    ) -> Result<(), Violation> {
+        if let Kind::List { max_items, .. } = self.kind
+            && items.len() > max_items as usize
+        {
+            return Err(self.refused_at(at));
+        }
+        let (list, kind) = (At::Field(&at, self.name), self.kind.item());
+        items.enumerate().try_for_each(|(index, item)| check(kind, At::Item(&list, index), item))
+    }
+
+    /// Checks an object in the object at `at`; an absent one passes.
+    pub fn check_object<M: Asked>(&self, at: At<'_>, object: Option<&M>) -> Result<(), Violation> {
+        object.map_or(Ok(()), |object| object.check(At::Field(&at, self.name)))
+    }
+
+    /// Reads what was typed or stood in a URL as the JSON of this field of the request itself: digits as a number,
+    /// `true` and `false` as a switch, all else as text. Bounds are checked later. A list and an object have no such
+    /// form and are refused.
+    pub fn parse(&self, text: &str) -> Result<Value, Violation> {
+        match self.kind {
+            Kind::List { .. } | Kind::Object(_) => Err(self.refused()),
+            Kind::Text { .. } | Kind::Number { .. } | Kind::Switch | Kind::Word(_) => {
+                self.parse_at(At::Field(&At::Request, self.name), text)
+            }
         }
     }
 
-    /// Checks text; absent text passes.
-    pub fn check_text(&self, text: Option<&str>) -> Result<(), Violation> {
-        let (Kind::Text { min_length, max_length, not_blank, form }, Some(text)) = (self.kind, text) else {
-            return Ok(());
+    /// The same for the value at `at`: this field's, or an item's where it is a list.
+    pub fn parse_at(&self, at: At<'_>, text: &str) -> Result<Value, Violation> {
+        self.kind.item().parse(at, text)
+    }
+}
+
+impl Kind {
+    fn parse(&self, at: At<'_>, text: &str) -> Result<Value, Violation> {
+        let value = match self {
+            Kind::Text { .. } | Kind::Word(_) => Some(Value::from(text)),
+            Kind::Number { .. } => text.parse::<u32>().ok().map(Value::from),
+            Kind::Switch => text.parse::<bool>().ok().map(Value::from),
+            Kind::List { .. } | Kind::Object(_) => None,
         };
+        value.ok_or_else(|| self.refused(at))
+    }
+
+    /// What an item is; itself where it is no list.
+    fn item(&self) -> &Self {
+        if let Self::List { item, .. } = self { item } else { self }
+    }
+
+    fn refused(&self, at: At<'_>) -> Violation {
+        Violation { field: at.to_string(), message: format!("`{at}` must be {}", Accepts(*self)) }
+    }
+
+    /// Checks the text at `at`.
+    pub fn check_text(&self, at: At<'_>, text: &str) -> Result<(), Violation> {
+        let Self::Text { min_length, max_length, not_blank, form } = *self else { return Ok(()) };
         if text.contains('\0') {
-            let message = format!("`{}` must not contain the character NUL", self.name);
-            return Err(Violation { field: self.name.to_owned(), message });
+            let message = format!("`{at}` must not contain the character NUL");
+            return Err(Violation { field: at.to_string(), message });
         }
         let length = text.chars().count();
         let is_long_enough = length >= min_length as usize;
@@ -95,32 +204,19 @@ impl Field {
         if is_long_enough && is_short_enough && says_something && has_form {
             Ok(())
         } else {
-            Err(self.refused())
+            Err(self.refused(at))
         }
     }
 
-    /// Checks a number; an absent one passes.
-    pub fn check_number(&self, number: Option<u32>) -> Result<(), Violation> {
-        let (Kind::Number { minimum, maximum }, Some(number)) = (self.kind, number) else { return Ok(()) };
-        if (minimum..=maximum).contains(&number) { Ok(()) } else { Err(self.refused()) }
+    /// Checks the number at `at`.
+    pub fn check_number(&self, at: At<'_>, number: u32) -> Result<(), Violation> {
+        let Self::Number { minimum, maximum } = self else { return Ok(()) };
+        if (minimum..=maximum).contains(&&number) { Ok(()) } else { Err(self.refused(at)) }
     }
 
-    /// Checks an enum's number as it came over the wire; an absent one passes, `UNSPECIFIED` does not.
-    pub fn check_word<W: Word>(&self, number: Option<i32>) -> Result<(), Violation> {
-        match number {
-            Some(number) if W::from_number(number).is_none() => Err(self.refused()),
-            _ => Ok(()),
-        }
-    }
-
-    /// Reads what was typed or stood in a URL as this field's JSON: digits as a number, `true` and `false` as a
-    /// switch, all else as text. Bounds are checked later.
-    pub fn parse(&self, text: &str) -> Result<Value, Violation> {
-        match self.kind {
-            Kind::Text { .. } | Kind::Word(_) => Ok(Value::from(text)),
-            Kind::Number { .. } => text.parse::<u32>().map(Value::from).map_err(|_| self.refused()),
-            Kind::Switch => text.parse::<bool>().map(Value::from).map_err(|_| self.refused()),
-        }
+    /// Checks the number that an enum's word at `at` is on the wire; `UNSPECIFIED` does not pass.
+    pub fn check_word<W: Word>(&self, at: At<'_>, number: i32) -> Result<(), Violation> {
+        W::from_number(number).map(drop).ok_or_else(|| self.refused(at))
     }
 }
 
@@ -147,18 +243,29 @@ impl fmt::Display for Accepts {
                 }
                 Ok(())
             }
+            Kind::List { item, max_items } => {
+                write!(f, "a list of at most {max_items}, each {}", Accepts(*item))
+            }
+            Kind::Object(fields) => {
+                f.write_str("an object of ")?;
+                for (index, field) in fields.iter().enumerate() {
+                    write!(f, "{}`{}`", if index == 0 { "" } else { ", " }, field.name)?;
+                }
+                Ok(())
+            }
         }
     }
 }
 
-/// Refuses a request in which none or more than one of these fields is present. The first is the one named.
-pub fn exactly_one(fields: &[(&'static str, bool)]) -> Result<(), Violation> {
+/// Refuses the object at `at` if none or more than one of these fields is present. The first is the one named.
+pub fn exactly_one(at: At<'_>, fields: &[(&'static str, bool)]) -> Result<(), Violation> {
     if fields.iter().filter(|(_, is_present)| *is_present).count() == 1 {
         return Ok(());
     }
-    let names: Vec<_> = fields.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let path = |name| At::Field(&at, name).to_string();
+    let names: Vec<_> = fields.iter().map(|(name, _)| format!("`{}`", path(name))).collect();
     Err(Violation {
-        field: fields.first().map(|(name, _)| (*name).to_owned()).unwrap_or_default(),
+        field: fields.first().map(|(name, _)| path(name)).unwrap_or_default(),
         message: format!("exactly one of {} must be present", names.join(" and ")),
     })
 }

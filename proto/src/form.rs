@@ -1,4 +1,4 @@
-//! Forms that text can be held to: names, ids and footnotes.
+//! Forms that text can be held to: names, ids, footnotes and dates.
 //!
 //! Only whether text has a form is said here, so that every surface refuses the same text; who serves the request
 //! reads it.
@@ -12,6 +12,8 @@ pub enum Form {
     Id,
     /// A footnote: the Markdown link, or its `footnote:` address alone, white space around it left out.
     Footnote,
+    /// A date, or a time with its offset from UTC, as RFC 3339 writes them.
+    Date,
 }
 
 impl Form {
@@ -26,6 +28,7 @@ impl Form {
                 "a footnote as an answer gave it, `[…](footnote:COLLECTION/SOURCE#L1-L2;9f3c2a1b)`, \
                  or its `footnote:` address alone"
             }
+            Self::Date => "a date as RFC 3339 has it: `2026-01-31`, or with a time `2026-01-31T12:00:00Z`",
         }
     }
 
@@ -35,6 +38,7 @@ impl Form {
             Self::Collection => is_collection(text),
             Self::Id => is_lower_hex(text, 32),
             Self::Footnote => is_footnote(text.trim()).unwrap_or(false),
+            Self::Date => is_date(text),
         }
     }
 }
@@ -97,6 +101,61 @@ fn line(text: &str) -> Option<u32> {
 
 fn is_lower_hex(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn is_date(text: &str) -> bool {
+    let Some((date, time)) = text.split_at_checked(10) else { return false };
+    is_day(date) && (time.is_empty() || is_time(time).unwrap_or(false))
+}
+
+/// `2026-01-31`, a day that there is.
+fn is_day(text: &str) -> bool {
+    let mut parts = text.split('-').map(|part| number(part, part.len()));
+    let (Some(Some(year)), Some(Some(month)), Some(Some(day)), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return false;
+    };
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    year > 0 && (1..=days).contains(&day) && text.as_bytes()[4] == b'-' && text.as_bytes()[7] == b'-'
+}
+
+/// `T12:00:00.5+02:00`; the seconds may be those of a leap second. `None` where a part is missing.
+fn is_time(text: &str) -> Option<bool> {
+    let (clock, rest) = text.strip_prefix('T')?.split_at_checked(8)?;
+    let is_clock = is_hour_and_minute(clock.get(..5)?)
+        && clock.as_bytes()[5] == b':'
+        && number(&clock[6..], 2).is_some_and(|second| second <= 60);
+    let offset = match rest.strip_prefix('.') {
+        Some(fraction) => {
+            let offset = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
+            (1..=9).contains(&(fraction.len() - offset.len())).then_some(offset)?
+        }
+        None => rest,
+    };
+    let is_offset = offset == "Z" || is_hour_and_minute(offset.strip_prefix(['+', '-'])?);
+    Some(is_clock && is_offset)
+}
+
+/// `23:59`.
+fn is_hour_and_minute(text: &str) -> bool {
+    let parts = text.split_once(':');
+    parts.is_some_and(|(hour, minute)| {
+        number(hour, 2).is_some_and(|hour| hour < 24) && number(minute, 2).is_some_and(|minute| minute < 60)
+    })
+}
+
+/// A number of exactly so many digits.
+fn number(text: &str, digits: usize) -> Option<u32> {
+    let is_plain = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_plain)
 }
 
 #[cfg(test)]
@@ -169,11 +228,62 @@ mod tests {
         }
     }
 
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for text in [
+            "2026-01-31",
+            "2024-02-29",
+            "2000-02-29",
+            "0001-01-01",
+            "9999-12-31",
+            "2026-01-31T00:00:00Z",
+            "2026-01-31T23:59:60.123456789-23:59",
+            "2026-01-31T12:00:00.5+02:00",
+        ] {
+            assert!(Form::Date.matches(text), "{text}");
+        }
+        for text in [
+            "",
+            "2026",
+            "2026-1-31",
+            "2026-01-32",
+            "2026-13-01",
+            "2026-00-01",
+            "2026-01-00",
+            "2023-02-29",
+            "1900-02-29",
+            "0000-01-01",
+            "20260131",
+            "202-001-31",
+            "2026-01-31 ",
+            "2026-01-31T",
+            "2026-01-31T12:00:00",
+            "2026-01-31T12:00Z",
+            "2026-01-31T24:00:00Z",
+            "2026-01-31T12:60:00Z",
+            "2026-01-31T12:00:61Z",
+            "2026-01-31T12:00:00.Z",
+            "2026-01-31T12:00:00.1234567891Z",
+            "2026-01-31T12:00:00+2:00",
+            "2026-01-31T12:00:00+0200",
+            "2026-01-31T12:00:00[Europe/Berlin]",
+            "2026-01-31 12:00:00Z",
+            "2026-01-3é",
+            "+2026-01-3",
+            "31.01.2026",
+            "yesterday",
+        ] {
+            assert!(!Form::Date.matches(text), "{text:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn nothing_panics(text in any::<String>()) {
-            for form in [Form::Collection, Form::Id, Form::Footnote] {
+            for form in [Form::Collection, Form::Id, Form::Footnote, Form::Date] {
                 form.matches(&text);
+                form.matches(&format!("2026-01-31{text}"));
+                form.matches(&format!("2026-01-31T12:00:00{text}"));
                 form.matches(&format!("footnote:ops/{text}"));
             }
         }

@@ -3,8 +3,9 @@
 use std::fmt::{Display, Write as _};
 use std::path::Path;
 
-use codegen::{Compiled, Contract, Kind, Message, WordList};
+use codegen::{Compiled, Contract, Kind as Type, Message, WordList};
 use proto::code::{FAILURES, Row};
+use proto::field::{At, Kind};
 use proto::operations::Method;
 use proto::{Exit, Field, OPERATIONS, Operation};
 
@@ -74,28 +75,35 @@ impl Page {
         }
         self.line(format_args!("- command line: `footnote {}{}`", operation.command, positional(operation)));
         self.line("\nRequest:\n\n| field | accepts | unset | meaning |\n|---|---|---|---|");
-        for field in operation.fields {
+        self.request_fields(At::Request, operation.fields);
+        self.line("\nAnswer:\n");
+        self.answer_fields(answer);
+    }
+
+    fn request_fields(&mut self, at: At<'_>, fields: &[Field]) {
+        for field in fields {
+            let path = At::Field(&at, field.name);
             self.line(format_args!(
-                "| `{}` | {} | {} | {} |",
-                field.name,
+                "| `{path}` | {} | {} | {} |",
                 cell(&field.accepts().to_string()),
                 unset(field),
                 cell(field.description)
             ));
+            if let Kind::Object(fields) = field.kind {
+                self.request_fields(path, fields);
+            }
         }
-        self.line("\nAnswer:\n");
-        self.answer_fields(answer);
     }
 
     fn answer_fields(&mut self, message: &Message) {
         self.line("| field | type | meaning |\n|---|---|---|");
         for field in &message.fields {
             let name = match &field.kind {
-                Kind::Text => "text".to_owned(),
-                Kind::Number => "whole number".to_owned(),
-                Kind::Decimal => "number".to_owned(),
-                Kind::Switch => "true or false".to_owned(),
-                Kind::Word(WordList { name, .. }) | Kind::Message(Message { name, .. }) => {
+                Type::Text => "text".to_owned(),
+                Type::Number => "whole number".to_owned(),
+                Type::Decimal => "number".to_owned(),
+                Type::Switch => "true or false".to_owned(),
+                Type::Word(WordList { name, .. }) | Type::Message(Message { name, .. }) => {
                     format!("[{name}](#{})", name.to_lowercase())
                 }
             };

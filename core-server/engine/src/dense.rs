@@ -11,7 +11,7 @@ pub mod quantize;
 mod scan;
 pub mod segment;
 
-pub use scan::{Scanned, scan};
+pub use scan::{Among, Scanned, scan};
 pub use segment::VectorSegment;
 
 /// Dimensions at most. A dot product of int8 rows and a query of at least 11 bits fits 32 bits.

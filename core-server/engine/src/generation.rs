@@ -7,12 +7,13 @@ pub mod files;
 pub mod manifest;
 mod seal;
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::fs::File;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
@@ -22,8 +23,10 @@ use self::files::FileTable;
 use self::manifest::Manifest;
 use crate::dense::VectorSegment;
 use crate::error::{Error, Result};
+use crate::filter::Filter;
 use crate::id::DocumentId;
-use crate::lexical::{Lexical, Segment};
+use crate::lexical::{Lexical, Segment, Selection};
+use crate::stop::Stop;
 
 /// The folder of all generations within a collection's.
 pub const FOLDER: &str = "generations";
@@ -50,7 +53,12 @@ pub struct Generation {
     lexical: OnceLock<Lexical>,
     /// One for each segment of `lexical`, in its order; none where the generation has no vectors.
     vectors: OnceLock<Vec<VectorSegment>>,
+    /// What the last few filters left, the latest last: who filters once, filters again.
+    selections: Mutex<VecDeque<(Filter, Arc<Selection>)>>,
 }
+
+/// How many filters are remembered: a bit for each chunk and filter.
+const REMEMBERED_FILTERS: usize = 16;
 
 impl Generation {
     /// Opens the generation in `folder`, checking the manifest and that every sealed file is there with its length.
@@ -85,6 +93,7 @@ impl Generation {
             manifest,
             lexical: OnceLock::new(),
             vectors: OnceLock::new(),
+            selections: Mutex::default(),
         })
     }
 
@@ -130,6 +139,30 @@ impl Generation {
         }
         let vectors = open_vectors(&self.folder, &self.manifest, self.lexical()?)?;
         Ok(self.vectors.get_or_init(|| vectors))
+    }
+
+    /// The rows that `filter` leaves.
+    pub fn selection(&self, filter: &Filter, stop: &Stop) -> Result<Arc<Selection>> {
+        if let Some(selection) = self.remembered(filter) {
+            return Ok(selection);
+        }
+        let selection = Arc::new(self.lexical()?.select(filter, stop)?);
+        // Whoever held the lock in a panic left whole entries behind.
+        let mut selections = self.selections.lock().unwrap_or_else(PoisonError::into_inner);
+        selections.push_back((filter.clone(), Arc::clone(&selection)));
+        if selections.len() > REMEMBERED_FILTERS {
+            selections.pop_front();
+        }
+        Ok(selection)
+    }
+
+    fn remembered(&self, filter: &Filter) -> Option<Arc<Selection>> {
+        let mut selections = self.selections.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = selections.iter().position(|(known, _)| known == filter)?;
+        let entry = selections.remove(known)?;
+        let selection = Arc::clone(&entry.1);
+        selections.push_back(entry);
+        Some(selection)
     }
 
     /// What the extractor made of `document`; `None` where the document was indexed as it is stored.

@@ -5,11 +5,14 @@
 pub mod directory;
 pub mod query;
 pub mod record;
+pub mod rows;
 pub mod schema;
+mod selection;
 mod statistics;
 mod top_k;
 
 pub use query::WordQuery;
+pub use selection::Selection;
 pub use top_k::Candidate;
 
 use std::collections::BTreeMap;

@@ -11,6 +11,7 @@ pub mod engine;
 pub mod error;
 pub mod extract;
 mod fetch;
+pub mod filter;
 pub mod footnote;
 pub mod fusion;
 pub mod generation;

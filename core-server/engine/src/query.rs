@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::citation::{Citation, Reason, Verdict};
 use crate::collection::CollectionName;
+use crate::filter::Filter;
 use crate::footnote::Footnote;
 use crate::generation::GenerationId;
 use crate::generation::manifest::ModelIdentity;
@@ -58,6 +59,8 @@ pub struct Search {
     pub max_bytes: usize,
     /// Whether hits are checked against their sources.
     pub verify: bool,
+    /// Which documents are looked into; the empty filter leaves all.
+    pub filter: Filter,
 }
 
 /// The answer to a question.
@@ -178,6 +181,8 @@ pub enum Notice {
         /// Why, without a path.
         why: &'static str,
     },
+    /// The filter left no document.
+    NothingLeft,
     /// Vectors are still being made for some chunks.
     EmbeddingPending {
         /// How many.
@@ -188,6 +193,8 @@ pub enum Notice {
 /// Time by stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
+    /// Finding what the filter leaves.
+    pub filter: Duration,
     /// Embedding the query.
     pub embed: Duration,
     /// The BM25 leg.

@@ -7,17 +7,19 @@
 
 mod ranking;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::ranking::Ranking;
 use crate::citation::{Reason, Verdict};
+use crate::dense::Among;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::fusion::{self, DEPTH, DenseWeight, Fused};
 use crate::generation::Generation;
 use crate::index::Collection;
 use crate::lexical::record::ChunkRecord;
-use crate::lexical::{Candidate, WordQuery};
+use crate::lexical::{Candidate, Selection, WordQuery};
 use crate::model::Embed;
 use crate::query::{Caller, Hit, LegPlace, Notice, Passage, Search, SearchAnswer, Stats, Truncation};
 use crate::stop::Stop;
@@ -28,8 +30,9 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
     stop.check()?;
     let collection = engine.index().resolve(search.collection.as_ref(), caller)?;
     let (ranking, mut notices) = Ranking::choose(search.mode, &collection, engine.models())?;
-    let mut question =
-        Question { search, generation: collection.generation(), stop, stats: Stats::default() };
+    let generation = collection.generation();
+    let mut question = Question { search, generation, selection: None, stop, stats: Stats::default() };
+    notices.extend(question.select()?);
     let ranked = question.rank(&ranking)?;
     let records = question.load(&ranked)?;
     let (returned, truncated) = cut(&records, search.max_bytes);
@@ -66,13 +69,30 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
 struct Question<'a> {
     search: &'a Search,
     generation: &'a Generation,
+    /// The rows that the filter leaves; `None` where there is no filter.
+    selection: Option<Arc<Selection>>,
     stop: &'a Stop,
     stats: Stats,
 }
 
 impl Question<'_> {
+    /// Finds what the filter leaves, before anything is ranked.
+    fn select(&mut self) -> Result<Option<Notice>> {
+        let Search { filter, .. } = self.search;
+        if filter.is_empty() {
+            return Ok(None);
+        }
+        let selection = timed(&mut self.stats.filter, || self.generation.selection(filter, self.stop))?;
+        let nothing = selection.is_empty().then_some(Notice::NothingLeft);
+        self.selection = Some(selection);
+        Ok(nothing)
+    }
+
     /// The best chunks with their places, as many as were asked for.
     fn rank(&mut self, ranking: &Ranking) -> Result<Vec<Fused>> {
+        if self.selection.as_ref().is_some_and(|selection| selection.is_empty()) {
+            return Ok(Vec::new());
+        }
         let top_k = self.search.top_k;
         let mut ranked = match ranking {
             Ranking::Bm25 => self.bm25(top_k)?.into_iter().zip(1..).map(place_in_bm25).collect(),
@@ -93,7 +113,8 @@ impl Question<'_> {
 
     fn bm25(&mut self, k: usize) -> Result<Vec<Candidate>> {
         let lexical = self.generation.lexical()?;
-        timed(&mut self.stats.bm25, || lexical.search(&WordQuery::of(&self.search.query), k, self.stop))
+        let (query, selection) = (WordQuery::of(&self.search.query), self.selection.as_deref());
+        timed(&mut self.stats.bm25, || lexical.search_in(&query, k, selection, self.stop))
     }
 
     fn dense(&mut self, model: &dyn Embed, k: usize) -> Result<Vec<Candidate>> {
@@ -101,8 +122,12 @@ impl Question<'_> {
         let vector = timed(&mut self.stats.embed, || model.embed_query(&self.search.query))?;
         self.stop.check()?;
         let readers = lexical.searcher().segment_readers();
-        let segments: Vec<_> =
-            vectors.iter().zip(readers).map(|(vectors, reader)| (vectors, reader.alive_bitset())).collect();
+        let selection = self.selection.as_deref();
+        let segments = (0..).zip(vectors).zip(readers).map(|((segment, vectors), reader)| match selection {
+            Some(selection) => (vectors, Some(Among::Selected(selection.rows(segment)))),
+            None => (vectors, reader.alive_bitset().map(Among::Alive)),
+        });
+        let segments: Vec<_> = segments.collect();
         let tie = |address| lexical.tie(address);
         let scanned =
             timed(&mut self.stats.dense, || crate::dense::scan(&segments, &vector, k, &tie, self.stop))?;

@@ -7,6 +7,7 @@ mod fixture;
 
 use engine::citation::{Reason, Verdict};
 use engine::error::ModeObstacle;
+use engine::filter::{Filter, Paths, Period, Tag};
 use engine::generation::GenerationId;
 use engine::query::{Caller, Mode, Notice, ScoreScale, Search, SearchAnswer, Truncation};
 use engine::stop::Stop;
@@ -34,6 +35,7 @@ fn question(query: &str) -> Search {
         mode: None,
         max_bytes: 24_576,
         verify: true,
+        filter: Filter::default(),
     }
 }
 
@@ -143,4 +145,34 @@ fn a_search_that_nobody_waits_for_ends() {
     stop.cancel();
     let ended = world().engine().search(&question("valve"), &Caller::default(), &stop);
     assert!(matches!(ended, Err(Error::Cancelled)));
+}
+
+#[test]
+fn a_filter_comes_before_the_best_are_taken() {
+    let world = world();
+    let filtered = |globs: &[&str], query: &str| {
+        let filter = Filter { paths: Paths::new(globs).expect("globs"), ..Filter::default() };
+        answer(&world, &Search { top_k: 1, mode: Some(Mode::Bm25), filter, ..question(query) })
+    };
+    // `a.md` answers better, twice.
+    assert_eq!(texts(&filtered(&["b.md"], "right valve lead")), [LEAD]);
+    assert_eq!(texts(&filtered(&["!a.md"], "right valve lead")), [LEAD]);
+    let all = answer(&world, &Search { mode: Some(Mode::Bm25), ..question("lead") });
+    let left = filtered(&["b.md"], "lead");
+    assert_eq!(left.hits[0].score.to_bits(), all.hits[0].score.to_bits(), "a filter changes no score");
+    assert_eq!(left.notices, []);
+}
+
+#[test]
+fn a_filter_that_leaves_nothing_says_so() {
+    let world = world();
+    let nothing = [
+        Filter { tags_any: vec![Tag::new("no-such-tag")], ..Filter::default() },
+        Filter { paths: Paths::new(&["no/such/folder"]).expect("globs"), ..Filter::default() },
+        Filter { dates: Period { from: "2000-01-01".parse().ok(), until: None }, ..Filter::default() },
+    ];
+    for filter in nothing {
+        let answer = answer(&world, &Search { mode: Some(Mode::Bm25), filter, ..question("valve") });
+        assert_eq!((answer.hits.len(), answer.notices), (0, vec![Notice::NothingLeft]));
+    }
 }

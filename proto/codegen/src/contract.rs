@@ -134,6 +134,12 @@ pub struct Bounds {
     pub form: Option<String>,
     /// The group of which exactly one field must be present.
     pub one_of: Option<String>,
+    /// The greatest number of items of a list.
+    pub max_items: Option<u32>,
+    /// The flag of the command line, where it is not named as the field is.
+    pub flag: Option<String>,
+    /// What the command line calls the value.
+    pub value_name: Option<String>,
 }
 
 impl Contract {
@@ -158,15 +164,24 @@ impl Contract {
         })
     }
 
+    /// Every message that occurs in a request, each once.
+    pub fn requests(&self) -> Vec<&Message> {
+        all(self.operations.iter().map(|operation| &operation.request))
+    }
+
     /// Every message that occurs in an answer, each once.
     pub fn answers(&self) -> Vec<&Message> {
-        let mut seen = HashSet::new();
-        let mut messages = Vec::new();
-        for operation in &self.operations {
-            collect(&operation.answer, &mut seen, &mut messages);
-        }
-        messages
+        all(self.operations.iter().map(|operation| &operation.answer))
     }
+}
+
+fn all<'a>(roots: impl Iterator<Item = &'a Message>) -> Vec<&'a Message> {
+    let mut seen = HashSet::new();
+    let mut messages = Vec::new();
+    for root in roots {
+        collect(root, &mut seen, &mut messages);
+    }
+    messages
 }
 
 fn collect<'a>(message: &'a Message, seen: &mut HashSet<&'a str>, messages: &mut Vec<&'a Message>) {
@@ -368,10 +383,14 @@ fn path_fields(path: &str) -> impl Iterator<Item = &str> {
 
 fn check_request_field(what: &str, field: &Field) -> Result<()> {
     let bounds = &field.bounds;
-    if matches!(field.kind, Kind::Message(_) | Kind::Decimal) || field.list {
+    if matches!(field.kind, Kind::Decimal) {
         return Err(rule(what, "is of a kind that code generation does not read in requests yet"));
     }
-    if bounds.required == field.optional {
+    if field.list {
+        check_list(what, field)?;
+    } else if bounds.max_items.is_some() {
+        return Err(rule(what, "has a greatest number of items and is no list"));
+    } else if bounds.required == field.optional {
         return Err(rule(what, "must be either `optional` or bound as required"));
     }
     if bounds.required && !matches!(field.kind, Kind::Text) {
@@ -396,9 +415,24 @@ fn check_request_field(what: &str, field: &Field) -> Result<()> {
         return Err(rule(what, "must have both a minimum and a maximum if it is a number, else neither"));
     }
     if let Some(form) = &bounds.form
-        && !["collection", "id", "footnote"].contains(&form.as_str())
+        && !["collection", "id", "footnote", "date"].contains(&form.as_str())
     {
         return Err(rule(what, "has a form that code generation does not know"));
+    }
+    Ok(())
+}
+
+/// A list is never absent: an empty one says nothing.
+fn check_list(what: &str, field: &Field) -> Result<()> {
+    let bounds = &field.bounds;
+    if matches!(field.kind, Kind::Message(_) | Kind::Switch) {
+        return Err(rule(what, "is a list of what no command line can write down"));
+    }
+    if bounds.max_items.is_none_or(|items| items == 0) {
+        return Err(rule(what, "is a list without a greatest number of items"));
+    }
+    if bounds.required || bounds.default.is_some() || bounds.one_of.is_some() {
+        return Err(rule(what, "is a list, whose absence cannot be told from its being empty"));
     }
     Ok(())
 }
@@ -433,6 +467,9 @@ fn bounds(options: &DynamicMessage) -> Bounds {
         default: word("default"),
         form: word("form"),
         one_of: word("one_of"),
+        max_items: number("max_items"),
+        flag: word("flag"),
+        value_name: word("value_name"),
     }
 }
 

@@ -8,12 +8,16 @@ use std::fmt::Write as _;
 
 use crate::contract::{Field, Kind, Message};
 
-/// The schema of a request: closed, with bounds, defaults and descriptions.
+/// The schema of a request: closed at every level, with bounds, defaults and descriptions.
 pub(crate) fn request(message: &Message) -> String {
+    object(&closed(message))
+}
+
+fn closed(message: &Message) -> Vec<String> {
     let mut members = vec![r#""type":"object""#.to_owned(), properties(message, request_property)];
     members.extend(required(message.fields.iter().filter(|field| field.bounds.required)));
     members.push(r#""additionalProperties":false"#.to_owned());
-    object(&members)
+    members
 }
 
 /// The schema of an answer: open, since answers grow. Names stand for themselves and the reference page describes
@@ -26,7 +30,22 @@ pub(crate) fn answer(message: &Message) -> String {
 
 fn request_property(field: &Field) -> String {
     let mut members = vec![member("description", &quoted(&field.description))];
-    members.extend(scalar(field));
+    match (&field.kind, field.bounds.max_items) {
+        (Kind::Message(message), _) => members.extend(closed(message)),
+        (_, Some(max_items)) => {
+            members.push(r#""type":"array""#.to_owned());
+            members.push(member("items", &object(&bounded(field))));
+            members.push(member("maxItems", &max_items.to_string()));
+        }
+        (_, None) => members.extend(bounded(field)),
+    }
+    members.extend(field.bounds.default.as_ref().map(|default| member("default", default)));
+    object(&members)
+}
+
+/// A scalar's type and bounds.
+fn bounded(field: &Field) -> Vec<String> {
+    let mut members = scalar(field);
     let bounds = &field.bounds;
     for (name, bound) in [
         ("minLength", bounds.min_length),
@@ -37,8 +56,7 @@ fn request_property(field: &Field) -> String {
         members.extend(bound.map(|bound| member(name, &bound.to_string())));
     }
     members.extend(pattern(field).map(|pattern| member("pattern", &quoted(pattern))));
-    members.extend(bounds.default.as_ref().map(|default| member("default", default)));
-    object(&members)
+    members
 }
 
 fn answer_property(field: &Field) -> String {
@@ -80,6 +98,7 @@ fn pattern(field: &Field) -> Option<&'static str> {
     match field.bounds.form.as_deref() {
         Some("collection") => Some("^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"),
         Some("id") => Some("^[0-9a-f]{32}$"),
+        Some("date") => Some("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9]{2}:[0-9]{2}))?$"),
         _ if field.bounds.not_blank => Some("\\S"),
         _ => None,
     }

@@ -112,9 +112,27 @@ fn fields_that_no_surface_could_ask_for_are_refused() {
             "optional bool verify = 6 [(bounds) = {max_length: 1}]",
             "has bounds of a string and is none",
         ),
+        ("optional uint32 top_k", "repeated uint32 top_k", "is a list without a greatest number of items"),
+        ("{max_items: 64 ", "{max_items: 0 ", "is a list without a greatest number of items"),
         (
-            "optional uint32 top_k",
-            "repeated uint32 top_k",
+            "{max_items: 64 ",
+            "{max_items: 64 default: \"[]\" ",
+            "is a list, whose absence cannot be told from its being empty",
+        ),
+        (
+            "optional Filter filter = 7",
+            "repeated Filter filter = 7 [(bounds) = {max_items: 2}]",
+            "is a list of what no command line can write down",
+        ),
+        ("optional Filter filter", "Filter filter", "must be either `optional` or bound as required"),
+        (
+            "{form: \"date\" ",
+            "{max_items: 1 form: \"date\" ",
+            "has a greatest number of items and is no list",
+        ),
+        (
+            "optional uint32 top_k = 3 [(bounds) = {minimum: 1 maximum: 50 default: \"5\"}]",
+            "optional double top_k = 3",
             "is of a kind that code generation does not read in requests yet",
         ),
         (

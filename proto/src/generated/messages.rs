@@ -20,6 +20,28 @@ pub struct SearchRequest {
     /// Check each hit against its source.
     #[prost(bool, optional, tag = "6")]
     pub verify: ::core::option::Option<bool>,
+    /// Which documents to look in. All of its conditions must hold.
+    #[prost(message, optional, tag = "7")]
+    pub filter: ::core::option::Option<Filter>,
+}
+/// Which documents to look in.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Filter {
+    /// Globs of paths beneath the collection's root; `!` before one leaves out; the last that matches decides.
+    #[prost(string, repeated, tag = "1")]
+    pub paths: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tags of which the document has at least one.
+    #[prost(string, repeated, tag = "2")]
+    pub tags_any: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Tags that the document has all of.
+    #[prost(string, repeated, tag = "3")]
+    pub tags_all: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The earliest date, RFC 3339. The document's `date` or `updated` lies between this and `until`.
+    #[prost(string, optional, tag = "4")]
+    pub from: ::core::option::Option<::prost::alloc::string::String>,
+    /// The latest date, its whole day included.
+    #[prost(string, optional, tag = "5")]
+    pub until: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// The passages found.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -292,6 +314,11 @@ pub struct Stats {
     #[serde(default)]
     #[serde(serialize_with = "crate::json::decimal::one")]
     pub total_ms: f64,
+    /// Finding what the filter leaves.
+    #[prost(double, tag = "9")]
+    #[serde(default)]
+    #[serde(serialize_with = "crate::json::decimal::one")]
+    pub filter_ms: f64,
 }
 /// Which passage.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

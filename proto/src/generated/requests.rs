@@ -54,6 +54,8 @@ impl SearchRequest {
             required: true,
             default: None,
             one_of: None,
+            flag: None,
+            value_name: None,
         },
         crate::field::Field {
             name: "collection",
@@ -62,6 +64,8 @@ impl SearchRequest {
             required: false,
             default: None,
             one_of: None,
+            flag: None,
+            value_name: None,
         },
         crate::field::Field {
             name: "top_k",
@@ -70,6 +74,8 @@ impl SearchRequest {
             required: false,
             default: Some("5"),
             one_of: None,
+            flag: None,
+            value_name: None,
         },
         crate::field::Field {
             name: "mode",
@@ -78,6 +84,8 @@ impl SearchRequest {
             required: false,
             default: None,
             one_of: None,
+            flag: None,
+            value_name: None,
         },
         crate::field::Field {
             name: "max_bytes",
@@ -86,6 +94,8 @@ impl SearchRequest {
             required: false,
             default: Some("24576"),
             one_of: None,
+            flag: None,
+            value_name: None,
         },
         crate::field::Field {
             name: "verify",
@@ -94,30 +104,123 @@ impl SearchRequest {
             required: false,
             default: Some("true"),
             one_of: None,
+            flag: None,
+            value_name: None,
+        },
+        crate::field::Field {
+            name: "filter",
+            description: "Which documents to look in. All of its conditions must hold.",
+            kind: crate::field::Kind::Object(Filter::FIELDS),
+            required: false,
+            default: None,
+            one_of: None,
+            flag: None,
+            value_name: None,
         },
     ];
+}
 
-    /// Reads a request from JSON. Refuses what is no object, unknown fields by name, and values of the
-    /// wrong type; [`validate`](Self::validate) looks at the rest.
-    pub fn from_json(json: serde_json::Value) -> Result<Self, crate::field::Violation> {
-        let mut object = crate::json::Object::open(json, Self::FIELDS)?;
+impl crate::json::Asked for SearchRequest {
+    const FIELDS: &'static [crate::field::Field] = Self::FIELDS;
+
+    fn read(object: &mut crate::json::Object<'_>) -> Result<Self, crate::field::Violation> {
         Ok(Self {
-            query: object.text(&Self::FIELDS[0])?.unwrap_or_default(),
-            collection: object.text(&Self::FIELDS[1])?,
-            top_k: object.number(&Self::FIELDS[2])?,
-            mode: object.word::<Mode>(&Self::FIELDS[3])?,
-            max_bytes: object.number(&Self::FIELDS[4])?,
-            verify: object.switch(&Self::FIELDS[5])?,
+            query: object.one(&Self::FIELDS[0], crate::json::text)?.unwrap_or_default(),
+            collection: object.one(&Self::FIELDS[1], crate::json::text)?,
+            top_k: object.one(&Self::FIELDS[2], crate::json::whole_number)?,
+            mode: object.one(&Self::FIELDS[3], crate::json::word_of::<Mode>)?,
+            max_bytes: object.one(&Self::FIELDS[4], crate::json::whole_number)?,
+            verify: object.one(&Self::FIELDS[5], crate::json::switch)?,
+            filter: object.object(&Self::FIELDS[6])?,
         })
     }
 
-    /// Checks every value that is present, and that nothing is missing. The first violation is returned.
-    pub fn validate(&self) -> Result<(), crate::field::Violation> {
-        Self::FIELDS[0].check_text(Some(&self.query))?;
-        Self::FIELDS[1].check_text(self.collection.as_deref())?;
-        Self::FIELDS[2].check_number(self.top_k)?;
-        Self::FIELDS[3].check_word::<Mode>(self.mode)?;
-        Self::FIELDS[4].check_number(self.max_bytes)?;
+    fn check(&self, at: crate::field::At<'_>) -> Result<(), crate::field::Violation> {
+        Self::FIELDS[0].check(at, Some(self.query.as_str()), crate::field::Kind::check_text)?;
+        Self::FIELDS[1].check(at, self.collection.as_deref(), crate::field::Kind::check_text)?;
+        Self::FIELDS[2].check(at, self.top_k, crate::field::Kind::check_number)?;
+        Self::FIELDS[3].check(at, self.mode, crate::field::Kind::check_word::<Mode>)?;
+        Self::FIELDS[4].check(at, self.max_bytes, crate::field::Kind::check_number)?;
+        Self::FIELDS[6].check_object(at, self.filter.as_ref())?;
+        Ok(())
+    }
+}
+
+impl Filter {
+    /// The fields, as every surface shows, reads and checks them.
+    pub const FIELDS: &'static [crate::field::Field] = &[
+        crate::field::Field {
+            name: "paths",
+            description: "Globs of paths beneath the collection's root; `!` before one leaves out; the last that matches decides.",
+            kind: crate::field::Kind::List { item: &crate::field::Kind::Text { min_length: 1, max_length: Some(1024), not_blank: false, form: None }, max_items: 64 },
+            required: false,
+            default: None,
+            one_of: None,
+            flag: Some("path"),
+            value_name: Some("GLOB"),
+        },
+        crate::field::Field {
+            name: "tags_any",
+            description: "Tags of which the document has at least one.",
+            kind: crate::field::Kind::List { item: &crate::field::Kind::Text { min_length: 1, max_length: Some(256), not_blank: false, form: None }, max_items: 64 },
+            required: false,
+            default: None,
+            one_of: None,
+            flag: Some("tag"),
+            value_name: Some("TAG"),
+        },
+        crate::field::Field {
+            name: "tags_all",
+            description: "Tags that the document has all of.",
+            kind: crate::field::Kind::List { item: &crate::field::Kind::Text { min_length: 1, max_length: Some(256), not_blank: false, form: None }, max_items: 64 },
+            required: false,
+            default: None,
+            one_of: None,
+            flag: Some("all-tags"),
+            value_name: Some("TAG"),
+        },
+        crate::field::Field {
+            name: "from",
+            description: "The earliest date, RFC 3339. The document's `date` or `updated` lies between this and `until`.",
+            kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::form::Form::Date) },
+            required: false,
+            default: None,
+            one_of: None,
+            flag: Some("since"),
+            value_name: Some("DATE"),
+        },
+        crate::field::Field {
+            name: "until",
+            description: "The latest date, its whole day included.",
+            kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::form::Form::Date) },
+            required: false,
+            default: None,
+            one_of: None,
+            flag: Some("until"),
+            value_name: Some("DATE"),
+        },
+    ];
+}
+
+impl crate::json::Asked for Filter {
+    const FIELDS: &'static [crate::field::Field] = Self::FIELDS;
+
+    fn read(object: &mut crate::json::Object<'_>) -> Result<Self, crate::field::Violation> {
+        Ok(Self {
+            paths: object.list(&Self::FIELDS[0], crate::json::text)?,
+            tags_any: object.list(&Self::FIELDS[1], crate::json::text)?,
+            tags_all: object.list(&Self::FIELDS[2], crate::json::text)?,
+            from: object.one(&Self::FIELDS[3], crate::json::text)?,
+            until: object.one(&Self::FIELDS[4], crate::json::text)?,
+        })
+    }
+
+    fn check(&self, at: crate::field::At<'_>) -> Result<(), crate::field::Violation> {
+        Self::FIELDS[0].check_each(at, self.paths.iter().map(String::as_str), crate::field::Kind::check_text)?;
+        Self::FIELDS[1].check_each(at, self.tags_any.iter().map(String::as_str), crate::field::Kind::check_text)?;
+        Self::FIELDS[2].check_each(at, self.tags_all.iter().map(String::as_str), crate::field::Kind::check_text)?;
+        Self::FIELDS[3].check(at, self.from.as_deref(), crate::field::Kind::check_text)?;
+        Self::FIELDS[4].check(at, self.until.as_deref(), crate::field::Kind::check_text)?;
         Ok(())
     }
 }
@@ -132,6 +235,8 @@ impl FetchChunkRequest {
             required: false,
             default: None,
             one_of: Some("passage"),
+            flag: None,
+            value_name: None,
         },
         crate::field::Field {
             name: "footnote",
@@ -140,6 +245,8 @@ impl FetchChunkRequest {
             required: false,
             default: None,
             one_of: Some("passage"),
+            flag: None,
+            value_name: None,
         },
         crate::field::Field {
             name: "collection",
@@ -148,26 +255,28 @@ impl FetchChunkRequest {
             required: false,
             default: None,
             one_of: None,
+            flag: None,
+            value_name: None,
         },
     ];
+}
 
-    /// Reads a request from JSON. Refuses what is no object, unknown fields by name, and values of the
-    /// wrong type; [`validate`](Self::validate) looks at the rest.
-    pub fn from_json(json: serde_json::Value) -> Result<Self, crate::field::Violation> {
-        let mut object = crate::json::Object::open(json, Self::FIELDS)?;
+impl crate::json::Asked for FetchChunkRequest {
+    const FIELDS: &'static [crate::field::Field] = Self::FIELDS;
+
+    fn read(object: &mut crate::json::Object<'_>) -> Result<Self, crate::field::Violation> {
         Ok(Self {
-            chunk_id: object.text(&Self::FIELDS[0])?,
-            footnote: object.text(&Self::FIELDS[1])?,
-            collection: object.text(&Self::FIELDS[2])?,
+            chunk_id: object.one(&Self::FIELDS[0], crate::json::text)?,
+            footnote: object.one(&Self::FIELDS[1], crate::json::text)?,
+            collection: object.one(&Self::FIELDS[2], crate::json::text)?,
         })
     }
 
-    /// Checks every value that is present, and that nothing is missing. The first violation is returned.
-    pub fn validate(&self) -> Result<(), crate::field::Violation> {
-        Self::FIELDS[0].check_text(self.chunk_id.as_deref())?;
-        Self::FIELDS[1].check_text(self.footnote.as_deref())?;
-        Self::FIELDS[2].check_text(self.collection.as_deref())?;
-        crate::field::exactly_one(&[("chunk_id", self.chunk_id.is_some()), ("footnote", self.footnote.is_some())])?;
+    fn check(&self, at: crate::field::At<'_>) -> Result<(), crate::field::Violation> {
+        Self::FIELDS[0].check(at, self.chunk_id.as_deref(), crate::field::Kind::check_text)?;
+        Self::FIELDS[1].check(at, self.footnote.as_deref(), crate::field::Kind::check_text)?;
+        Self::FIELDS[2].check(at, self.collection.as_deref(), crate::field::Kind::check_text)?;
+        crate::field::exactly_one(at, &[("chunk_id", self.chunk_id.is_some()), ("footnote", self.footnote.is_some())])?;
         Ok(())
     }
 }
@@ -182,6 +291,8 @@ impl ListCollectionsRequest {
             required: false,
             default: Some("50"),
             one_of: None,
+            flag: None,
+            value_name: None,
         },
         crate::field::Field {
             name: "page_token",
@@ -190,23 +301,25 @@ impl ListCollectionsRequest {
             required: false,
             default: None,
             one_of: None,
+            flag: None,
+            value_name: None,
         },
     ];
+}
 
-    /// Reads a request from JSON. Refuses what is no object, unknown fields by name, and values of the
-    /// wrong type; [`validate`](Self::validate) looks at the rest.
-    pub fn from_json(json: serde_json::Value) -> Result<Self, crate::field::Violation> {
-        let mut object = crate::json::Object::open(json, Self::FIELDS)?;
+impl crate::json::Asked for ListCollectionsRequest {
+    const FIELDS: &'static [crate::field::Field] = Self::FIELDS;
+
+    fn read(object: &mut crate::json::Object<'_>) -> Result<Self, crate::field::Violation> {
         Ok(Self {
-            page_size: object.number(&Self::FIELDS[0])?,
-            page_token: object.text(&Self::FIELDS[1])?,
+            page_size: object.one(&Self::FIELDS[0], crate::json::whole_number)?,
+            page_token: object.one(&Self::FIELDS[1], crate::json::text)?,
         })
     }
 
-    /// Checks every value that is present, and that nothing is missing. The first violation is returned.
-    pub fn validate(&self) -> Result<(), crate::field::Violation> {
-        Self::FIELDS[0].check_number(self.page_size)?;
-        Self::FIELDS[1].check_text(self.page_token.as_deref())?;
+    fn check(&self, at: crate::field::At<'_>) -> Result<(), crate::field::Violation> {
+        Self::FIELDS[0].check(at, self.page_size, crate::field::Kind::check_number)?;
+        Self::FIELDS[1].check(at, self.page_token.as_deref(), crate::field::Kind::check_text)?;
         Ok(())
     }
 }
@@ -221,21 +334,75 @@ impl IndexStatusRequest {
             required: false,
             default: None,
             one_of: None,
+            flag: None,
+            value_name: None,
         },
     ];
+}
 
+impl crate::json::Asked for IndexStatusRequest {
+    const FIELDS: &'static [crate::field::Field] = Self::FIELDS;
+
+    fn read(object: &mut crate::json::Object<'_>) -> Result<Self, crate::field::Violation> {
+        Ok(Self {
+            collection: object.one(&Self::FIELDS[0], crate::json::text)?,
+        })
+    }
+
+    fn check(&self, at: crate::field::At<'_>) -> Result<(), crate::field::Violation> {
+        Self::FIELDS[0].check(at, self.collection.as_deref(), crate::field::Kind::check_text)?;
+        Ok(())
+    }
+}
+
+impl SearchRequest {
     /// Reads a request from JSON. Refuses what is no object, unknown fields by name, and values of the
     /// wrong type; [`validate`](Self::validate) looks at the rest.
     pub fn from_json(json: serde_json::Value) -> Result<Self, crate::field::Violation> {
-        let mut object = crate::json::Object::open(json, Self::FIELDS)?;
-        Ok(Self {
-            collection: object.text(&Self::FIELDS[0])?,
-        })
+        crate::json::object(json, crate::field::At::Request)
     }
 
     /// Checks every value that is present, and that nothing is missing. The first violation is returned.
     pub fn validate(&self) -> Result<(), crate::field::Violation> {
-        Self::FIELDS[0].check_text(self.collection.as_deref())?;
-        Ok(())
+        crate::json::Asked::check(self, crate::field::At::Request)
+    }
+}
+
+impl FetchChunkRequest {
+    /// Reads a request from JSON. Refuses what is no object, unknown fields by name, and values of the
+    /// wrong type; [`validate`](Self::validate) looks at the rest.
+    pub fn from_json(json: serde_json::Value) -> Result<Self, crate::field::Violation> {
+        crate::json::object(json, crate::field::At::Request)
+    }
+
+    /// Checks every value that is present, and that nothing is missing. The first violation is returned.
+    pub fn validate(&self) -> Result<(), crate::field::Violation> {
+        crate::json::Asked::check(self, crate::field::At::Request)
+    }
+}
+
+impl ListCollectionsRequest {
+    /// Reads a request from JSON. Refuses what is no object, unknown fields by name, and values of the
+    /// wrong type; [`validate`](Self::validate) looks at the rest.
+    pub fn from_json(json: serde_json::Value) -> Result<Self, crate::field::Violation> {
+        crate::json::object(json, crate::field::At::Request)
+    }
+
+    /// Checks every value that is present, and that nothing is missing. The first violation is returned.
+    pub fn validate(&self) -> Result<(), crate::field::Violation> {
+        crate::json::Asked::check(self, crate::field::At::Request)
+    }
+}
+
+impl IndexStatusRequest {
+    /// Reads a request from JSON. Refuses what is no object, unknown fields by name, and values of the
+    /// wrong type; [`validate`](Self::validate) looks at the rest.
+    pub fn from_json(json: serde_json::Value) -> Result<Self, crate::field::Violation> {
+        crate::json::object(json, crate::field::At::Request)
+    }
+
+    /// Checks every value that is present, and that nothing is missing. The first violation is returned.
+    pub fn validate(&self) -> Result<(), crate::field::Violation> {
+        crate::json::Asked::check(self, crate::field::At::Request)
     }
 }

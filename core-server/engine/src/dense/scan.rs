@@ -1,11 +1,14 @@
 //! The exact scan: every int8 row against the query, the best again by their f16 rows.
 
+use std::ops::Range;
+
 use tantivy::DocAddress;
 use tantivy::fastfield::AliveBitSet;
 
 use super::quantize::{Query, f16_dot, int8_dots};
 use super::segment::VectorSegment;
 use crate::error::{Error, Result};
+use crate::lexical::rows::Rows;
 use crate::stop::Stop;
 
 /// A document and its cosine to the query.
@@ -20,13 +23,23 @@ const RESCORED_AT_LEAST: usize = 100;
 /// And so many beyond `k`: how far int8 rounding moves a row past the last place.
 const RESCORED_BEYOND: usize = 32;
 
-/// The `k` documents that are alive and closest to `query`, best first. Equal scores are ordered by `tie`, smaller
-/// first, so that the answer does not hang on how documents are spread over segments; `tie` is asked only then.
+/// Which of a segment's rows are looked at.
+#[derive(Clone, Copy)]
+pub enum Among<'a> {
+    /// Those that are alive.
+    Alive(&'a AliveBitSet),
+    /// These. No other row is read.
+    Selected(&'a Rows),
+}
+
+/// The `k` documents that are closest to `query` among those wanted, best first; of a segment without a word about it
+/// all are. Equal scores are ordered by `tie`, smaller first, so that the answer does not hang on how documents are
+/// spread over segments; `tie` is asked only then.
 ///
 /// A segment's place in `segments` is its ordinal in the addresses. [`Error::Damaged`] where a segment's vectors are
 /// not as long as `query`.
 pub fn scan(
-    segments: &[(&VectorSegment, Option<&AliveBitSet>)],
+    segments: &[(&VectorSegment, Option<Among<'_>>)],
     query: &[f32],
     k: usize,
     tie: &dyn Fn(DocAddress) -> u64,
@@ -35,9 +48,19 @@ pub fn scan(
     let Some((first, _)) = segments.first() else { return Ok(Vec::new()) };
     let query = Query::new(query, first.stride());
     let mut best = Best::new(RESCORED_AT_LEAST.max(k + RESCORED_BEYOND));
-    for (ordinal, (segment, alive)) in (0..).zip(segments) {
-        fits(segment, *alive, &query)?;
-        scan_segment(segment, *alive, ordinal, &query, &mut best, stop)?;
+    for (ordinal, (segment, among)) in (0..).zip(segments) {
+        fits(segment, *among, &query)?;
+        let mut scan = SegmentScan { segment, ordinal, query: &query, best: &mut best, stop };
+        match among {
+            Some(Among::Selected(rows)) => {
+                for run in rows.runs() {
+                    scan.rows(run, |_| true)?;
+                }
+            }
+            // Whether a row is alive is asked last: few rows come so far.
+            Some(Among::Alive(alive)) => scan.rows(0..segment.rows(), |row| alive.is_alive(row))?,
+            None => scan.rows(0..segment.rows(), |_| true)?,
+        }
     }
     let mut scanned: Vec<Scanned> = best.into_candidates(tie);
     for (address, score) in &mut scanned {
@@ -51,44 +74,52 @@ pub fn scan(
 }
 
 /// Checks what the caller put together, so that no row is looked up where there is none.
-fn fits(segment: &VectorSegment, alive: Option<&AliveBitSet>, query: &Query) -> Result<()> {
+fn fits(segment: &VectorSegment, among: Option<Among<'_>>, query: &Query) -> Result<()> {
     let damaged = |what| Err(Error::Damaged { path: segment.path().to_owned(), what });
     let (dimensions, wanted) = (segment.dimensions() as usize, query.exact.len());
     if dimensions != wanted {
         return damaged(format!("its vectors have {dimensions} dimensions, the query {wanted}"));
     }
-    match alive.map(|alive| alive.bitset().max_value()) {
-        Some(documents) if documents != segment.rows() => {
-            damaged(format!("it has {} rows, the lexical segment {documents} documents", segment.rows()))
-        }
-        Some(_) | None => Ok(()),
+    let documents = match among {
+        Some(Among::Alive(alive)) => alive.bitset().max_value(),
+        Some(Among::Selected(rows)) => rows.max(),
+        None => segment.rows(),
+    };
+    if documents == segment.rows() {
+        Ok(())
+    } else {
+        damaged(format!("it has {} rows, the lexical segment {documents} documents", segment.rows()))
     }
 }
 
-fn scan_segment(
-    segment: &VectorSegment,
-    alive: Option<&AliveBitSet>,
+/// One segment being scanned.
+struct SegmentScan<'a> {
+    segment: &'a VectorSegment,
     ordinal: u32,
-    query: &Query,
-    best: &mut Best,
-    stop: &Stop,
-) -> Result<()> {
-    let mut dots = [0; BLOCK as usize];
-    for start in (0..segment.rows()).step_by(BLOCK as usize) {
-        stop.check()?;
-        let count = BLOCK.min(segment.rows() - start);
-        let dots = &mut dots[..count as usize];
-        int8_dots(segment.int8_rows(start, count), &query.coarse, dots);
-        for ((row, dot), scale) in (start..).zip(dots).zip(segment.scales(start, count)) {
-            #[expect(clippy::cast_precision_loss, reason = "the rows are coarser than that")]
-            let score = *dot as f32 * scale;
-            // Whether a row is alive is asked last: few rows come so far.
-            if score >= best.worst && alive.is_none_or(|alive| alive.is_alive(row)) {
-                best.push(DocAddress::new(ordinal, row), score);
+    query: &'a Query,
+    best: &'a mut Best,
+    stop: &'a Stop,
+}
+
+impl SegmentScan<'_> {
+    /// Scores the `rows` and keeps the best of those that count.
+    fn rows(&mut self, rows: Range<u32>, counts: impl Fn(u32) -> bool) -> Result<()> {
+        let mut dots = [0; BLOCK as usize];
+        for start in rows.clone().step_by(BLOCK as usize) {
+            self.stop.check()?;
+            let count = BLOCK.min(rows.end - start);
+            let dots = &mut dots[..count as usize];
+            int8_dots(self.segment.int8_rows(start, count), &self.query.coarse, dots);
+            for ((row, dot), scale) in (start..).zip(dots).zip(self.segment.scales(start, count)) {
+                #[expect(clippy::cast_precision_loss, reason = "the rows are coarser than that")]
+                let score = *dot as f32 * scale;
+                if score >= self.best.worst && counts(row) {
+                    self.best.push(DocAddress::new(self.ordinal, row), score);
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The best by int8 score, with all that are equal to the last of them.
@@ -288,9 +319,33 @@ mod tests {
         let order = by_brute_force(&vectors, &vectors[5]);
         let dead: Vec<u32> = order.iter().take(50).map(|(row, _)| *row).collect();
         let alive = alive_without(300, &dead);
-        let found = scan(&[(&segment, Some(&alive))], &vectors[5], 10, &by_row, &Stop::never()).unwrap();
+        let found = scan(&[(&segment, Some(Among::Alive(&alive)))], &vectors[5], 10, &by_row, &Stop::never())
+            .unwrap();
         let expected: Vec<u32> = order.iter().skip(50).take(10).map(|(row, _)| *row).collect();
         assert_eq!(found.iter().map(|(address, _)| address.doc_id).collect::<Vec<_>>(), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn among_selected_rows_the_best_are_those_of_all(
+            rows in 1_usize..200,
+            dimensions in 1_usize..100,
+            k in 1_usize..30,
+            seed in any::<u64>(),
+            share in 0_u64..20,
+        ) {
+            let vectors = random_vectors(rows, dimensions, seed);
+            let query = &random_vectors(1, dimensions, seed ^ 1)[0];
+            let segment = segment(u32::try_from(dimensions).unwrap(), &vectors);
+            let mut selected = Rows::none(segment.rows());
+            (0..segment.rows()).filter(|row| u64::from(*row).wrapping_mul(seed | 1) % 20 < share).for_each(|row| selected.insert(row));
+            let all = scan(&[(&segment, None)], query, rows, &by_row, &Stop::never()).unwrap();
+            let expected: Vec<Scanned> =
+                all.into_iter().filter(|(address, _)| selected.contains(address.doc_id)).take(k).collect();
+            let among = Some(Among::Selected(&selected));
+            let found = scan(&[(&segment, among)], query, k, &by_row, &Stop::never()).unwrap();
+            prop_assert_eq!(found, expected);
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::id::Sha256;
 
 /// The version of the format that this program writes and reads.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The file's name within a generation.
 pub const FILE_NAME: &str = "manifest.json";

@@ -23,13 +23,13 @@ pub struct Fields {
     pub document_id: Field,
     /// Stored and indexed, 32 bytes: the hash of the cited bytes.
     pub text_sha256: Field,
-    /// Stored text.
+    /// Stored text, and fast: filtered by.
     pub source: Field,
     /// Stored number: 0 is text, 1 is extracted.
     pub source_class: Field,
     /// Stored text, absent without an extractor.
     pub extractor: Field,
-    /// Stored numbers.
+    /// Stored numbers; the first fast, which orders a document's chunks.
     pub byte_start: Field,
     /// Stored numbers.
     pub byte_end: Field,
@@ -43,11 +43,11 @@ pub struct Fields {
     pub title: Field,
     /// Stored text, once per heading, outermost first.
     pub heading_path: Field,
-    /// Stored text, once per tag.
+    /// Stored text, once per tag, and fast: filtered by.
     pub tag: Field,
-    /// Stored text, absent without a date.
+    /// Stored text, absent without a date, and fast: filtered by.
     pub date: Field,
-    /// Stored text, absent without a date.
+    /// Stored text, absent without a date, and fast: filtered by.
     pub updated: Field,
     /// Fast number: orders equal scores.
     pub tie: Field,
@@ -112,29 +112,41 @@ pub fn settings() -> IndexSettings {
 /// The name of the fast field that orders equal scores.
 pub const TIE: &str = "tie";
 
+/// The names of the fast fields that are filtered by.
+pub(super) const SOURCE: &str = "source";
+pub(super) const TAG: &str = "tag";
+pub(super) const DATE: &str = "date";
+pub(super) const UPDATED: &str = "updated";
+
+/// The name of the fast field that orders a document's chunks.
+pub(super) const BYTE_START: &str = "byte_start";
+
 fn build() -> Fields {
     let mut builder = Schema::builder();
     let id = |builder: &mut SchemaBuilder, name: &str| {
         builder.add_bytes_field(name, BytesOptions::default().set_indexed().set_stored())
     };
     let stored_text = |builder: &mut SchemaBuilder, name: &str| builder.add_text_field(name, STORED);
+    let filtered_text = |builder: &mut SchemaBuilder, name: &str| {
+        builder.add_text_field(name, TextOptions::default().set_stored().set_fast("raw"))
+    };
     let stored_number = |builder: &mut SchemaBuilder, name: &str| builder.add_u64_field(name, STORED);
     let chunk_id = id(&mut builder, "chunk_id");
     let document_id = id(&mut builder, "document_id");
     let text_sha256 = id(&mut builder, "text_sha256");
-    let source = stored_text(&mut builder, "source");
+    let source = filtered_text(&mut builder, SOURCE);
     let source_class = stored_number(&mut builder, "source_class");
     let extractor = stored_text(&mut builder, "extractor");
-    let byte_start = stored_number(&mut builder, "byte_start");
+    let byte_start = builder.add_u64_field(BYTE_START, STORED | FAST);
     let byte_end = stored_number(&mut builder, "byte_end");
     let line_start = stored_number(&mut builder, "line_start");
     let line_end = stored_number(&mut builder, "line_end");
     let text = stored_text(&mut builder, "text");
     let title = stored_text(&mut builder, "title");
     let heading_path = stored_text(&mut builder, "heading_path");
-    let tag = stored_text(&mut builder, "tag");
-    let date = stored_text(&mut builder, "date");
-    let updated = stored_text(&mut builder, "updated");
+    let tag = filtered_text(&mut builder, TAG);
+    let date = filtered_text(&mut builder, DATE);
+    let updated = filtered_text(&mut builder, UPDATED);
     let tie = builder.add_u64_field(TIE, FAST);
     let ranked = Ranked::ALL.map(|ranked| ranked_field(&mut builder, ranked));
     Fields {

@@ -14,9 +14,10 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, SegmentReader, Term};
 
 use super::query::{QueryTerm, WordQuery};
+use super::rows::Rows;
 use super::schema::{Ranked, fields};
 use super::statistics::{alive_doc_freq, ceiling};
-use super::{Lexical, failed};
+use super::{Lexical, Selection, failed};
 use crate::error::Result;
 use crate::stop::Stop;
 
@@ -41,13 +42,29 @@ impl Candidate {
 impl Lexical {
     /// The best `k` chunks for `query`, best first. A chunk that has none of its terms is not among them.
     pub fn search(&self, query: &WordQuery, k: usize, stop: &Stop) -> Result<Vec<Candidate>> {
+        self.search_in(query, k, None, stop)
+    }
+
+    /// The same among the rows of a selection, with the scores that they have among all.
+    pub fn search_in(
+        &self,
+        query: &WordQuery,
+        k: usize,
+        selection: Option<&Selection>,
+        stop: &Stop,
+    ) -> Result<Vec<Candidate>> {
         if k == 0 || query.terms.is_empty() || self.chunks() == 0 {
             return Ok(Vec::new());
         }
         let lists = self.lists(query).map_err(failed("looking up terms"))?;
         let mut best = Best { k, candidates: Vec::new() };
         for segment in 0..self.segment_count() {
-            SCORES.with_borrow_mut(|scores| self.search_segment(segment, &lists, scores, &mut best, stop))?;
+            let rows = selection.map(|selection| selection.rows(segment));
+            if rows.is_none_or(|rows| !rows.is_empty()) {
+                SCORES.with_borrow_mut(|scores| {
+                    self.search_segment(segment, rows, &lists, scores, &mut best, stop)
+                })?;
+            }
         }
         Ok(best.into_candidates())
     }
@@ -91,6 +108,7 @@ impl Lexical {
     fn search_segment(
         &self,
         segment: u32,
+        rows: Option<&Rows>,
         lists: &[List],
         scores: &mut Vec<f32>,
         best: &mut Best,
@@ -107,8 +125,12 @@ impl Lexical {
             touched = true;
         }
         if touched {
-            let alive = |row| !reader.is_deleted(row);
-            best.take(segment, scores, alive, |row| self.tie(DocAddress::new(segment, row)));
+            let tie = |row| self.tie(DocAddress::new(segment, row));
+            match rows {
+                // A selection has no rows but those that are alive.
+                Some(rows) => best.take(segment, scores, |row| rows.contains(row), tie),
+                None => best.take(segment, scores, |row| !reader.is_deleted(row), tie),
+            }
         }
         Ok(())
     }
@@ -159,12 +181,12 @@ impl Best {
         &mut self,
         segment: u32,
         scores: &[f32],
-        alive: impl Fn(DocId) -> bool,
+        counts: impl Fn(DocId) -> bool,
         tie: impl Fn(DocId) -> u64,
     ) {
         let mut threshold = self.threshold();
         for (row, &score) in (0..).zip(scores) {
-            if score < threshold || score <= 0.0 || !alive(row) {
+            if score < threshold || score <= 0.0 || !counts(row) {
                 continue;
             }
             self.candidates.push(Candidate { address: DocAddress::new(segment, row), score, tie: tie(row) });

@@ -1,11 +1,11 @@
 //! `--include` and `--exclude`: globs over paths relative to the root.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use engine::filter;
+use globset::{GlobSet, GlobSetBuilder};
 
 use super::WalkError;
 
-/// Globs as people mean them: without a slash, of a name anywhere; with one, of a path from the root on, with all that
-/// is beneath. `*` does not cross a slash, `**` does.
+/// Globs as people mean them: the same as those that a search is filtered by.
 pub(super) struct Globs(GlobSet);
 
 impl Globs {
@@ -16,11 +16,8 @@ impl Globs {
             move |source| WalkError::Glob { glob, source }
         };
         for glob in globs {
-            let path = glob.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
-            let anchored =
-                if glob.trim_end_matches('/').contains('/') { path.to_owned() } else { format!("**/{path}") };
-            for form in [anchored.clone(), format!("{anchored}/**")] {
-                set.add(GlobBuilder::new(&form).literal_separator(true).build().map_err(error(glob))?);
+            for form in filter::forms(glob).map_err(error(glob))? {
+                set.add(form);
             }
         }
         Ok(Self(set.build().map_err(error(&globs.join(" ")))?))
