@@ -63,6 +63,21 @@ pub struct Search {
     pub filter: Filter,
 }
 
+impl Search {
+    /// The plain question: five hits of any length, checked, from the whole of the collection that the engine chooses.
+    pub fn new(query: impl Into<String>) -> Self {
+        Self {
+            query: query.into(),
+            collection: None,
+            top_k: 5,
+            mode: None,
+            max_bytes: usize::MAX,
+            verify: true,
+            filter: Filter::default(),
+        }
+    }
+}
+
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchAnswer {

@@ -28,15 +28,7 @@ fn world() -> World {
 }
 
 fn question(query: &str) -> Search {
-    Search {
-        query: query.to_owned(),
-        collection: None,
-        top_k: 5,
-        mode: None,
-        max_bytes: 24_576,
-        verify: true,
-        filter: Filter::default(),
-    }
+    Search { max_bytes: 24_576, ..Search::new(query) }
 }
 
 fn ask(world: &World, search: &Search) -> Result<SearchAnswer> {

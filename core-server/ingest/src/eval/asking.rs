@@ -144,12 +144,11 @@ impl Asking<'_> {
 
     fn search(&self, query: &Query, mode: AskedMode, top_k: usize, verify: bool) -> Result<SearchAnswer> {
         let search = Search {
-            query: query.text.clone(),
             collection: Some(self.collection.clone()),
             top_k,
             mode: Some(mode.into()),
-            max_bytes: usize::MAX,
             verify,
+            ..Search::new(&query.text)
         };
         Ok(self.engine.search(&search, &Caller::default(), &Stop::never())?)
     }
@@ -183,6 +182,6 @@ fn abstains(answer: &SearchAnswer) -> bool {
 
 fn in_milliseconds(stats: &Stats, begun: Instant) -> [f64; STAGES.len()] {
     let total = begun.elapsed();
-    let Stats { embed, bm25, dense, fusion, load, verify } = *stats;
+    let Stats { embed, bm25, dense, fusion, load, verify, filter: _ } = *stats;
     [embed, bm25, dense, fusion, load, verify, total].map(|time| 1e3 * time.as_secs_f64())
 }
