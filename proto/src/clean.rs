@@ -40,10 +40,8 @@ pub fn beginning(text: &str, width: usize) -> String {
 fn is_harmful(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
-        // Marks of writing direction: embeddings, overrides and isolates.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        // Tags: letters that have no shape.
-        '\u{e0000}'..='\u{e007f}' => true,
+        // Marks of writing direction (embeddings, overrides, isolates), and tags, which are letters without a shape.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}' => true,
         _ => character.is_control(),
     }
 }
