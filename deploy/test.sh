@@ -4,13 +4,14 @@
 #   ./deploy/test.sh
 #
 # Installs by name what it needs. What can be used again is kept in $FOOTNOTE_TEST_CACHE (default:
-# ~/.cache/footnote-test): the model, tools, and under CI, where every checkout is a new one, the build.
+# ~/.cache/footnote-test): the model, tools, MCP's official clients, and under CI, where every checkout is a new one, the build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cache=${FOOTNOTE_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/footnote-test}
 mkdir -p "$cache"
 export FOOTNOTE_TEST_MODEL_DIR=${FOOTNOTE_TEST_MODEL_DIR:-$cache/models}
+export ACCEPTANCE_CACHE=${ACCEPTANCE_CACHE:-$cache/acceptance}
 if [ "${CI:-}" = true ]; then export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$cache/target}; fi
 
 step() { printf '\n== %s (%s s)\n' "$*" "$SECONDS"; }
@@ -23,6 +24,7 @@ install_packages() {
   command -v strace >/dev/null || missing+=(strace)
   command -v setpriv >/dev/null || missing+=(util-linux)
   command -v mount >/dev/null || missing+=(mount)
+  command -v npm >/dev/null || missing+=(npm)
   [ ${#missing[@]} -eq 0 ] && return
   as_root apt-get update -qq
   as_root apt-get install -y -qq "${missing[@]}"

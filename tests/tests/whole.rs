@@ -13,6 +13,9 @@ mod whole {
     mod hostile_queries;
     mod ids;
     mod life;
+    mod mcp_http;
+    mod mcp_peers;
+    mod mcp_stdio;
     mod quickstart;
     mod read_only;
     mod real_model;
