@@ -113,8 +113,9 @@ impl Edge {
             health: Health::new(core),
             metrics: Metrics::new(front.surface),
             turned: Turned::new(),
+            guests: Guests::new(config.max_connections),
         });
-        let hall = Arc::new(Hall::new(&config, Arc::clone(&house)).await);
+        let hall = Arc::new(Hall::new(Arc::clone(&house)).await);
         let (drain, draining) = watch::channel(false);
 
         let mut doors = JoinSet::new();
@@ -143,6 +144,7 @@ impl Edge {
         drain.send_replace(true);
         let drained =
             timeout(config.patience.drain, async { while doors.join_next().await.is_some() {} }).await;
+        doors.shutdown().await;
         info!(complete = drained.is_ok(), "stopped");
     }
 }
@@ -174,20 +176,14 @@ fn raise_file_limit() -> u64 {
 /// What stands behind every door: who is inside, and what one hears for whom there is no room.
 struct Hall {
     house: Arc<House>,
-    guests: Arc<Guests>,
     full: Bytes,
     telling: Arc<Semaphore>,
 }
 
 impl Hall {
-    async fn new(config: &Config, house: Arc<House>) -> Self {
+    async fn new(house: Arc<House>) -> Self {
         let full = house.front.answer(&Refusal::of(Code::Overloaded));
-        Self {
-            full: written(full).await,
-            house,
-            guests: Guests::new(config.max_connections),
-            telling: Arc::new(Semaphore::new(TOLD_AT_ONCE)),
-        }
+        Self { full: written(full).await, house, telling: Arc::new(Semaphore::new(TOLD_AT_ONCE)) }
     }
 
     /// Keeps one door until it is told to drain, and then until everybody who came in by it has left.
@@ -207,7 +203,7 @@ impl Hall {
         loop {
             tokio::select! {
                 accepted = listener.accept() => match accepted {
-                    Ok((stream, peer)) => match self.guests.enter() {
+                    Ok((stream, peer)) => match self.house.guests.enter() {
                         Some(guest) => {
                             self.house.metrics.accepted();
                             let served = connection::serve(stream, peer, guest, Arc::clone(&door), draining.clone());
@@ -225,7 +221,6 @@ impl Hall {
                 }
                 () = connection::told(&mut told) => break,
             }
-            self.house.metrics.present(self.guests.present());
         }
         drop(listener);
         while connections.join_next().await.is_some() {}
@@ -260,7 +255,7 @@ impl Hall {
             return;
         }
         self.house.metrics.accept_error();
-        let made_room = self.guests.send_away();
+        let made_room = self.house.guests.send_away();
         warn!(%error, made_room, "no connection");
         sleep(RECOVER).await;
     }

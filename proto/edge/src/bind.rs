@@ -221,10 +221,8 @@ mod tests {
         assert!(matches!(Listener::unix(&path, 0o600), Err(Error::Occupied { .. })));
         drop(listener);
         assert!(!path.exists());
-        drop(Listener::unix(&path, 0o666).map(|listener| {
-            assert_eq!(mode(&path), 0o666, "whatever the umask");
-            listener
-        }));
+        let _listener = Listener::unix(&path, 0o666).unwrap();
+        assert_eq!(mode(&path), 0o666, "whatever the umask");
     }
 
     #[tokio::test]

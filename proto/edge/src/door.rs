@@ -32,7 +32,7 @@ use crate::config::Patience;
 use crate::connection::Answers;
 use crate::content::{self, Follows};
 use crate::front::Front;
-use crate::guests::Seat;
+use crate::guests::{Guests, Seat};
 use crate::health::{Health, Probe};
 use crate::host::Host;
 use crate::metrics::Metrics;
@@ -63,6 +63,7 @@ pub(crate) struct House {
     pub(crate) health: Health,
     pub(crate) metrics: Metrics,
     pub(crate) turned: Turned,
+    pub(crate) guests: Arc<Guests>,
 }
 
 /// A request that was let in.
@@ -122,7 +123,7 @@ impl<S> Door<S> {
     /// The checks in their order.
     fn admit(&self, head: &Parts, follows: Follows, client: Client) -> Result<Admitted, Refusal> {
         let host = target::host(head.version, &head.uri, &head.headers)
-            .map_err(|_| self.turn(Code::BadHost, head))?;
+            .map_err(|_| self.turn_from_host(Code::BadHost, head))?;
         if let Some(probe) = Probe::at(head.uri.path()) {
             return Ok(Admitted::Probe(probe));
         }
@@ -140,26 +141,28 @@ impl<S> Door<S> {
 
     fn check_lists(&self, host: &Host, head: &Parts) -> Result<(), Refusal> {
         if !self.policy.admits_host(host) {
-            return Err(self.turn(Code::HostNotAllowed, head));
+            return Err(self.turn_from_host(Code::HostNotAllowed, head));
         }
         match Page::read(&head.method, &head.headers) {
             Page::None => Ok(()),
             Page::Of(origin) if self.policy.admits_origin(&origin, host) => Ok(()),
-            Page::Of(_) | Page::Foreign => Err(self.turn(Code::OriginNotAllowed, head)),
+            Page::Of(_) | Page::Foreign => Err(self.turn_from_origin(head)),
         }
     }
 
-    /// Turns a request away for what it names, and tells the operator what that was.
-    fn turn(&self, code: Code, head: &Parts) -> Refusal {
-        let named = |header| head.headers.get_all(header).iter().map(HeaderValue::as_bytes);
-        match code {
-            Code::OriginNotAllowed => self.house.turned.tell(code, named(ORIGIN)),
-            _ => {
-                let authority = head.uri.authority().map(|authority| authority.as_str().as_bytes());
-                self.house.turned.tell(code, named(HOST).chain(authority));
-            }
-        }
+    /// Turns a request away for the host that it names, and tells the operator what that was.
+    fn turn_from_host(&self, code: Code, head: &Parts) -> Refusal {
+        let field = head.headers.get_all(HOST).iter().map(HeaderValue::as_bytes);
+        let authority = head.uri.authority().map(|authority| authority.as_str().as_bytes());
+        self.house.turned.tell(code, field.chain(authority));
         Refusal::of(code)
+    }
+
+    /// The same for the page that asks.
+    fn turn_from_origin(&self, head: &Parts) -> Refusal {
+        let origin = head.headers.get_all(ORIGIN).iter().map(HeaderValue::as_bytes);
+        self.house.turned.tell(Code::OriginNotAllowed, origin);
+        Refusal::of(Code::OriginNotAllowed)
     }
 
     async fn probe(&self, probe: Probe, method: &Method) -> Result<Response<answer::Boxed>, Refusal> {

@@ -36,16 +36,13 @@ pub(crate) struct Malformed;
 
 impl Host {
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
-        let (name, port) = match bytes.strip_prefix(b"[") {
-            Some(rest) => {
-                let (literal, port) = split_at(rest, b']').ok_or(Malformed)?;
-                (Name::Address(IpAddr::V6(v6(literal)?)), port)
-            }
-            None => {
-                let end = bytes.iter().position(|&byte| byte == b':').unwrap_or(bytes.len());
-                let (name, port) = bytes.split_at(end);
-                (Name::parse(name)?, port)
-            }
+        let (name, port) = if let Some(rest) = bytes.strip_prefix(b"[") {
+            let (literal, port) = split_at(rest, b']').ok_or(Malformed)?;
+            (Name::Address(IpAddr::V6(v6(literal)?)), port)
+        } else {
+            let end = bytes.iter().position(|&byte| byte == b':').unwrap_or(bytes.len());
+            let (name, port) = bytes.split_at(end);
+            (Name::parse(name)?, port)
         };
         let port = match port {
             [] | b":" => None,

@@ -89,10 +89,6 @@ impl Metrics {
         self.refusals.get_or_create(&[("code", code.word().to_owned())]).inc();
     }
 
-    pub(crate) fn present(&self, connections: usize) {
-        self.connections.set(i64::try_from(connections).unwrap_or(i64::MAX));
-    }
-
     pub(crate) fn accepted(&self) {
         self.accepted.inc();
     }
@@ -123,7 +119,7 @@ fn method_label(method: &Method) -> &str {
 pub(crate) fn service(house: Arc<House>) -> impl Answers<Full<Bytes>> {
     tower::service_fn(move |request: Request<Body>| {
         let answer = match (request.method(), request.uri().path()) {
-            (&Method::GET | &Method::HEAD, PATH) => page(&house.metrics),
+            (&Method::GET | &Method::HEAD, PATH) => page(&house),
             (_, PATH) => house.front.answer(&Refusal::method("GET, HEAD")),
             _ => house.front.answer(&Refusal::of(Code::NotFound)),
         };
@@ -131,8 +127,9 @@ pub(crate) fn service(house: Arc<House>) -> impl Answers<Full<Bytes>> {
     })
 }
 
-fn page(metrics: &Metrics) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::from(metrics.page()));
+fn page(house: &House) -> Response<Full<Bytes>> {
+    house.metrics.connections.set(i64::try_from(house.guests.present()).unwrap_or(i64::MAX));
+    let mut response = Response::new(Full::from(house.metrics.page()));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(OPEN_METRICS));
     response.extensions_mut().insert(Route(PATH.into()));
     response

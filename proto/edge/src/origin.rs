@@ -76,12 +76,12 @@ mod tests {
 
     use super::*;
 
-    fn page(method: Method, fields: &[(&'static str, &str)]) -> Page {
+    fn page(method: &Method, fields: &[(&'static str, &str)]) -> Page {
         let mut headers = HeaderMap::new();
         for (name, value) in fields {
             headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
-        Page::read(&method, &headers)
+        Page::read(method, &headers)
     }
 
     #[test]
@@ -144,32 +144,32 @@ mod tests {
             "tauri://localhost",
             "http+unix://localhost",
         ] {
-            assert_eq!(page(Method::POST, &[("origin", text)]), Page::Foreign, "{text}");
+            assert_eq!(page(&Method::POST, &[("origin", text)]), Page::Foreign, "{text}");
         }
     }
 
     #[test]
     fn two_origins_are_foreign_whatever_they_are() {
         let twice = [("origin", "http://localhost"), ("origin", "http://localhost")];
-        assert_eq!(page(Method::POST, &twice), Page::Foreign);
+        assert_eq!(page(&Method::POST, &twice), Page::Foreign);
     }
 
     #[test]
     fn a_page_of_another_site_is_foreign_unless_a_person_follows_a_link() {
         let cross = ("sec-fetch-site", "cross-site");
         let navigate = ("sec-fetch-mode", "navigate");
-        assert_eq!(page(Method::GET, &[cross]), Page::Foreign);
-        assert_eq!(page(Method::GET, &[("sec-fetch-site", "Cross-Site")]), Page::Foreign);
-        assert_eq!(page(Method::GET, &[("sec-fetch-site", "none"), cross]), Page::Foreign);
-        assert_eq!(page(Method::GET, &[cross, ("sec-fetch-mode", "no-cors")]), Page::Foreign);
-        assert_eq!(page(Method::POST, &[cross, navigate]), Page::Foreign);
-        assert_eq!(page(Method::HEAD, &[cross, navigate]), Page::Foreign);
-        assert_eq!(page(Method::GET, &[cross, navigate]), Page::None);
+        assert_eq!(page(&Method::GET, &[cross]), Page::Foreign);
+        assert_eq!(page(&Method::GET, &[("sec-fetch-site", "Cross-Site")]), Page::Foreign);
+        assert_eq!(page(&Method::GET, &[("sec-fetch-site", "none"), cross]), Page::Foreign);
+        assert_eq!(page(&Method::GET, &[cross, ("sec-fetch-mode", "no-cors")]), Page::Foreign);
+        assert_eq!(page(&Method::POST, &[cross, navigate]), Page::Foreign);
+        assert_eq!(page(&Method::HEAD, &[cross, navigate]), Page::Foreign);
+        assert_eq!(page(&Method::GET, &[cross, navigate]), Page::None);
         for site in ["none", "same-origin", "same-site"] {
-            assert_eq!(page(Method::POST, &[("sec-fetch-site", site)]), Page::None);
+            assert_eq!(page(&Method::POST, &[("sec-fetch-site", site)]), Page::None);
         }
         // What the list of origins says counts then.
-        let both = page(Method::POST, &[cross, ("origin", "http://localhost:7411")]);
+        let both = page(&Method::POST, &[cross, ("origin", "http://localhost:7411")]);
         assert!(matches!(both, Page::Of(_)));
     }
 
