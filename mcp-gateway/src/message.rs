@@ -22,8 +22,8 @@ impl Refused {
         Self { id: None, error: ErrorData::parse_error(why, None) }
     }
 
-    /// What is JSON and no request.
-    fn invalid(id: Option<RequestId>, why: &'static str) -> Self {
+    /// What is JSON and no request that can be served.
+    pub(crate) fn invalid(id: Option<RequestId>, why: &'static str) -> Self {
         Self { id, error: ErrorData::invalid_request(why, None) }
     }
 

@@ -4,12 +4,13 @@
 //! messages: a client that does not read is not read from for long. Deliberately left out: what is done for a request
 //! ([`Gateway`]), and who may write to standard output (`stdout`).
 
+use std::collections::HashSet;
 use std::io::{self, BufReader, Read, Write};
 use std::thread;
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, RequestId, ServerJsonRpcMessage};
 use rmcp::service::serve_directly;
 use rmcp::transport::Transport;
 use serde::Serialize;
@@ -42,7 +43,8 @@ pub(crate) async fn serve(
     let (lines, written) = write_from(output)?;
     let messages = read_into(input, lines.downgrade())?;
     let hung_up = CancellationToken::new();
-    let transport = Stdio { messages, lines: lines.clone(), hung_up: hung_up.clone() };
+    let transport =
+        Stdio { messages, lines: lines.clone(), under_way: HashSet::new(), hung_up: hung_up.clone() };
     let late = async {
         hung_up.cancelled().await;
         sleep(GRACE).await;
@@ -64,7 +66,45 @@ pub(crate) async fn serve(
 struct Stdio {
     messages: mpsc::Receiver<ClientJsonRpcMessage>,
     lines: mpsc::Sender<Vec<u8>>,
+    /// Requests that wait for their answer.
+    under_way: HashSet<RequestId>,
     hung_up: CancellationToken,
+}
+
+impl Stdio {
+    /// Whether this can be told apart from everything under way: rmcp would answer only one of two requests of one id.
+    fn admits(&mut self, message: &ClientJsonRpcMessage) -> Result<(), Refused> {
+        match message {
+            ClientJsonRpcMessage::Request(request) if !self.under_way.insert(request.id.clone()) => {
+                return Err(Refused::invalid(
+                    Some(request.id.clone()),
+                    "a request with this id is under way",
+                ));
+            }
+            ClientJsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.under_way.remove(id);
+                }
+            }
+            ClientJsonRpcMessage::Request(_)
+            | ClientJsonRpcMessage::Response(_)
+            | ClientJsonRpcMessage::Error(_) => {}
+        }
+        Ok(())
+    }
+
+    fn has_answered(&mut self, message: &ServerJsonRpcMessage) {
+        let id = match message {
+            ServerJsonRpcMessage::Response(response) => Some(&response.id),
+            ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
+            ServerJsonRpcMessage::Request(_) | ServerJsonRpcMessage::Notification(_) => None,
+        };
+        if let Some(id) = id {
+            self.under_way.remove(id);
+        }
+    }
 }
 
 impl Transport<RoleServer> for Stdio {
@@ -74,16 +114,20 @@ impl Transport<RoleServer> for Stdio {
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        self.has_answered(&message);
         let lines = self.lines.clone();
         async move { lines.send(line(&message)?).await.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe)) }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        let message = self.messages.recv().await;
-        if message.is_none() {
-            self.hung_up.cancel();
+        while let Some(message) = self.messages.recv().await {
+            let Err(refused) = self.admits(&message) else { return Some(message) };
+            // Beside the protocol, which may stop listening for a message at any wait.
+            let (lines, refusal) = (self.lines.clone(), line(&refused.line()).ok()?);
+            tokio::spawn(async move { lines.send(refusal).await });
         }
-        message
+        self.hung_up.cancel();
+        None
     }
 
     async fn close(&mut self) -> io::Result<()> {

@@ -306,6 +306,13 @@ fn requests_run_beside_each_other_and_one_that_is_cancelled_is_taken_back() {
     front.send(&search(1));
     front.send(&call(2, "list_collections", &json!({})));
     assert_eq!(front.receive()["id"], 2, "the second does not wait for the first");
+    front.send(&call(1, "list_collections", &json!({})));
+    let answer = front.receive();
+    assert_eq!(
+        (&answer["id"], code(&answer)),
+        (&json!(1), &json!(-32600)),
+        "an id is taken until it is answered"
+    );
     front.send(&notification(
         "notifications/cancelled",
         &json!({"requestId": 1, "reason": "changed my mind"}),
@@ -314,6 +321,7 @@ fn requests_run_beside_each_other_and_one_that_is_cancelled_is_taken_back() {
     assert_eq!(line["surface"], "stdio");
     assert_eq!(front.ask(&request(3, "ping", &json!({})))["id"], 3, "a cancelled request is not answered");
     front.stays_silent(Duration::from_millis(100));
+    assert_eq!(front.ask(&call(1, "list_collections", &json!({})))["result"]["isError"], false, "free again");
 }
 
 #[test]
