@@ -40,7 +40,7 @@ install_programs() {
   local target
   target=$(cd "$project" && cargo metadata --format-version 1 --no-deps --offline |
     python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
-  for program in footnote footnoted footnote-index; do
+  for program in footnote footnoted footnote-index footnote-mcp footnote-rest; do
     # A program that runs cannot be written over, but its name can be given to another file.
     install -m 0755 "$target/release/$program" "$bin/.$program.new"
     mv -f "$bin/.$program.new" "$bin/$program"
@@ -70,6 +70,7 @@ say "Changing one byte of a cited file in a copy, and asking again"
 say "Ready."
 echo "Ask your own:   footnote search how do I …"
 echo "Read more:      footnote ingest ~/notes"
+echo "In an editor:   footnote connect claude-code    (or claude-desktop, cursor, vscode, codex)"
 case ":${ORIGINAL_PATH:-}:$(bash -lc 'echo $PATH' 2>/dev/null):" in
   *":$bin:"*) ;;
   *) echo "Add $bin to your PATH to run footnote by its name." ;;

@@ -21,7 +21,7 @@ config=${XDG_CONFIG_HOME:-$HOME/.config}/footnote
 receipt=$data/installed-folders
 
 if [ -x "$bin/footnote" ]; then "$bin/footnote" down || true; fi
-rm -f "$bin/footnote" "$bin/footnoted" "$bin/footnote-index"
+for program in footnote footnoted footnote-index footnote-mcp footnote-rest; do rm -f "$bin/$program"; done
 
 if [ "$purge" = yes ]; then
   made=$(cat "$receipt" 2>/dev/null || true)

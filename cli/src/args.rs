@@ -10,6 +10,7 @@ use clap_complete::Shell;
 use proto::settings::{CallArgs, SocketArgs, StoreArgs};
 use proto::{OPERATIONS, Operation};
 
+use crate::connect::{ConnectArgs, TargetArgs};
 use crate::field;
 use crate::index::{self, INDEX_COMMANDS};
 
@@ -44,6 +45,10 @@ pub enum Wish {
     Down,
     /// The daemon's log.
     Logs(LogsArgs),
+    /// Our entry in a client's configuration.
+    Connect(ConnectArgs),
+    /// No such entry.
+    Disconnect(TargetArgs),
     /// A completion script.
     Completions(Shell),
 }
@@ -115,6 +120,8 @@ fn wish(name: &str, given: &ArgMatches) -> Result<Option<Wish>, clap::Error> {
         "up" => Some(Wish::Up),
         "down" => Some(Wish::Down),
         "logs" => Some(Wish::Logs(LogsArgs::from_arg_matches(given)?)),
+        "connect" => Some(Wish::Connect(ConnectArgs::from_arg_matches(given)?)),
+        "disconnect" => Some(Wish::Disconnect(TargetArgs::from_arg_matches(given)?)),
         "completions" => given.get_one::<Shell>("shell").copied().map(Wish::Completions),
         _ => None,
     })
@@ -152,6 +159,14 @@ fn ours() -> Command {
         .subcommand(Command::new("up").about("Start the daemon, or replace one of another version"))
         .subcommand(Command::new("down").about("Stop the daemon once it has finished what it has"))
         .subcommand(LogsArgs::augment_args(Command::new("logs")).about("Show what the daemon logged"))
+        .subcommand(
+            ConnectArgs::augment_args(Command::new("connect"))
+                .about("Show what connects an editor or agent to the index, and write it with --write"),
+        )
+        .subcommand(
+            TargetArgs::augment_args(Command::new("disconnect"))
+                .about("Show what undoes `connect`, and write it with --write"),
+        )
         .subcommand(
             Command::new("completions")
                 .about("Write a completion script for a shell to standard output")

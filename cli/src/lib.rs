@@ -6,6 +6,7 @@
 
 pub mod args;
 pub mod ask;
+pub mod connect;
 pub mod daemon;
 pub mod fault;
 pub mod field;

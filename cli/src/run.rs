@@ -9,7 +9,7 @@ use proto::{Exit, Failure};
 use tokio::runtime;
 
 use crate::args::{self, Parsed, Typed, Wish};
-use crate::{ask, daemon, fault, index, logs, print, render};
+use crate::{ask, connect, daemon, fault, index, logs, print, render};
 
 /// How a run ends that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,8 @@ async fn wished(typed: &Typed, surroundings: &Surroundings) -> Result<Ended, Fai
         Wish::Up => daemon::up(typed, surroundings).await,
         Wish::Down => daemon::down(typed, surroundings).await,
         Wish::Logs(wanted) => logs::logs(wanted, typed, surroundings).await,
+        Wish::Connect(wanted) => connect::connect(wanted, typed, surroundings),
+        Wish::Disconnect(wanted) => connect::disconnect(wanted, typed, surroundings),
         Wish::Completions(shell) => completions(*shell),
     }
 }

@@ -7,6 +7,7 @@ mod whole {
     mod command_line;
     mod commands;
     mod concurrency;
+    mod connect;
     mod crash;
     mod disk_full;
     mod evaluation;
