@@ -135,7 +135,8 @@ impl<'t> Target<'t> {
         let scope = match &wanted.project {
             None => Scope::User,
             Some(folder) => Scope::Project(
-                std::path::absolute(folder).map_err(|error| fault::system("tell where the project is", &error))?,
+                std::path::absolute(folder)
+                    .map_err(|error| fault::system("tell where the project is", &error))?,
             ),
         };
         let path = wanted.client.configuration(&scope, &surroundings.base)?;
@@ -158,7 +159,11 @@ impl<'t> Target<'t> {
             }
             return say(&ask::json(&answer), "");
         }
-        let notes = if self.write { self.written(left, backup.as_deref()) } else { self.not_written() };
+        let notes = if self.write {
+            self.written(left, backup.as_deref())
+        } else {
+            render::note("nothing is written yet", "`--write` writes it")
+        };
         say(&shown(&diff(configuration, left)), &notes)
     }
 
@@ -194,10 +199,6 @@ impl<'t> Target<'t> {
             _ = write!(message, "; as it was, it is in {}", backup.display());
         }
         render::note(&message, &format!("for {} to notice, {}", row.title, row.refresh))
-    }
-
-    fn not_written(&self) -> String {
-        render::note("nothing is written yet", "`--write` writes it")
     }
 
     fn nothing_to_do(&self, configuration: &Configuration, words: &str) -> Result<Ended, Failure> {

@@ -146,8 +146,11 @@ fn applications(base: &BaseDirs) -> Option<PathBuf> {
 }
 
 fn no_home() -> Failure {
-    Failure::with_message(Code::InvalidArgument, "there is no home directory to look for its configuration in")
-        .advise("set HOME and try again", Code::InvalidArgument.row().remote)
+    Failure::with_message(
+        Code::InvalidArgument,
+        "there is no home directory to look for its configuration in",
+    )
+    .advise("set HOME and try again", Code::InvalidArgument.row().remote)
 }
 
 fn no_projects(client: Client) -> Failure {

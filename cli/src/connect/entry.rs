@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use proto::form::Form;
-use proto::settings::{CollectionArgs, SocketArgs, StoreArgs, Surroundings};
+use proto::settings::{CallArgs, CollectionArgs, SocketArgs, StoreArgs, Surroundings};
 use proto::starter::sibling;
 use proto::{Code, Failure};
 
@@ -61,6 +61,8 @@ impl Entry {
         let socket = typed.socket.clone().settle(&stores, surroundings).map_err(refused)?;
         let unsaid_stores = StoreArgs::default().settle(surroundings).map_err(refused)?;
         let unsaid_socket = SocketArgs::default().settle(&stores, surroundings).map_err(refused)?;
+        let calls = typed.calls.clone().settle(surroundings);
+        let unsaid_calls = CallArgs::default().settle(surroundings);
 
         let mut args = vec!["stdio".to_owned()];
         let mut pass_on = |flag: &str, value: String| args.extend([flag.to_owned(), value]);
@@ -76,10 +78,10 @@ impl Entry {
         if socket != unsaid_socket {
             pass_on("--socket", text(socket.as_path())?);
         }
-        if let Some(timeout) = typed.calls.timeout {
-            pass_on("--timeout", timeout.to_string());
+        if calls.timeout != unsaid_calls.timeout {
+            pass_on("--timeout", format!("{}s", calls.timeout.as_secs_f64()));
         }
-        if typed.calls.no_autostart {
+        if calls.autostart != unsaid_calls.autostart {
             args.push("--no-autostart".to_owned());
         }
         Ok(Self { command: text(&program()?)?, args })

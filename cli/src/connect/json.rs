@@ -50,7 +50,8 @@ impl Json {
             return Ok(format!("{text}{break_before}{document}{newline}"));
         };
         let tree = self.tree(entry);
-        let outer = Layout::Lines { indent: String::new(), unit: unit(text, &root), newline: newline_of(text) };
+        let outer =
+            Layout::Lines { indent: String::new(), unit: unit(text, &root), newline: newline_of(text) };
         let layout = members_layout(text, &root, &outer);
         let Some(section) = only(&root, self.section)? else {
             return Ok(insert(text, &root, &layout, self.section, &Tree::Object(vec![(NAME, tree)])));
@@ -173,7 +174,11 @@ fn members_layout(text: &str, object: &Object<'_>, outer: &Layout) -> Layout {
         Layout::Inline { .. } => String::new(),
     };
     if text[before..last.range.start].contains('\n') {
-        Layout::Lines { indent: indentation(text, last.range.start).to_owned(), unit, newline: newline_of(text) }
+        Layout::Lines {
+            indent: indentation(text, last.range.start).to_owned(),
+            unit,
+            newline: newline_of(text),
+        }
     } else {
         let colon = &text[last.name.range().end..last.value.range().start];
         Layout::Inline { space: if colon.ends_with(':') { "" } else { " " } }
@@ -221,13 +226,12 @@ fn insert(text: &str, object: &Object<'_>, layout: &Layout, name: &str, tree: &T
         Layout::Inline { .. } => gap.end_of_member(),
     };
     let lead = layout.lead();
-    match gap.comma {
-        Some(_) => [&text[..at], &lead, &member, ",", &text[at..]].concat(),
-        None => {
-            let end = last.range.end;
-            [&text[..end], ",", &text[end..at], &lead, &member, &text[at..]].concat()
-        }
+    // A trailing comma stays one.
+    if gap.comma.is_some() {
+        return [&text[..at], &lead, &member, ",", &text[at..]].concat();
     }
+    let end = last.range.end;
+    [&text[..end], ",", &text[end..at], &lead, &member, &text[at..]].concat()
 }
 
 /// Cuts a member out of an object, and the one comma that goes with it.
@@ -235,7 +239,8 @@ fn remove(text: &str, object: &Object<'_>, index: usize) -> String {
     let (open, close) = (object.range.start + 1, object.range.end - 1);
     let members = &object.properties;
     let range = members[index].range;
-    let before = Gap::new(text, index.checked_sub(1).map_or(open, |index| members[index].range.end), range.start);
+    let before =
+        Gap::new(text, index.checked_sub(1).map_or(open, |index| members[index].range.end), range.start);
     let after = Gap::new(text, range.end, members.get(index + 1).map_or(close, |next| next.range.start));
     let start = before.end();
     match (after.comma, before.comma) {

@@ -51,7 +51,11 @@ pub(crate) fn held(client: Client, text: &str) -> Result<Held, Unusual> {
 }
 
 /// The text with our entry in it; nothing where it has that already.
-pub(crate) fn connect(client: Client, before: Option<&str>, entry: &Entry) -> Result<Option<String>, Unusual> {
+pub(crate) fn connect(
+    client: Client,
+    before: Option<&str>,
+    entry: &Entry,
+) -> Result<Option<String>, Unusual> {
     let (mark, text) = marked(before.unwrap_or_default());
     let format = client.row().format;
     if format != Format::Toml && entry.is_template() {
@@ -83,7 +87,8 @@ pub(crate) fn disconnect(client: Client, now: &str, backups: &[String]) -> Resul
     };
     let before_us: Vec<_> =
         backups.iter().filter(|backup| held(client, backup) == Ok(Held::Nothing)).collect();
-    let gives_now = |before: Option<&str>| connect(client, before, &entry).ok().flatten().as_deref() == Some(now);
+    let gives_now =
+        |before: Option<&str>| connect(client, before, &entry).ok().flatten().as_deref() == Some(now);
     if let Some(before) = before_us.iter().find(|before| gives_now(Some(before))) {
         return Ok(Some(Left::Before((*before).clone())));
     }
@@ -94,7 +99,8 @@ pub(crate) fn disconnect(client: Client, now: &str, backups: &[String]) -> Resul
     let left = match client.row().format {
         Format::Json { section, transport } => {
             let json = Json { section, transport };
-            let ours = before_us.first().is_some_and(|before| json.has_section(marked(before).1) == Ok(false));
+            let ours =
+                before_us.first().is_some_and(|before| json.has_section(marked(before).1) == Ok(false));
             json.without(text, if ours { Emptied::Removed } else { Emptied::Kept })?
         }
         Format::Toml => toml::without(text)?,
@@ -105,7 +111,9 @@ pub(crate) fn disconnect(client: Client, now: &str, backups: &[String]) -> Resul
 /// What to add by hand.
 pub(crate) fn snippet(client: Client, entry: &Entry) -> String {
     match client.row().format {
-        Format::Json { section, transport } => Json { section, transport }.with("", entry).unwrap_or_default(),
+        Format::Json { section, transport } => {
+            Json { section, transport }.with("", entry).unwrap_or_default()
+        }
         Format::Toml => format!("{}\n", toml::section(entry, "\n")),
     }
 }

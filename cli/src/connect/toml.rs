@@ -1,6 +1,6 @@
 //! Our entry in Codex's configuration: a table of its own at the end of the file.
 //!
-//! toml_edit says what stands there; the text is cut by hand, since it would write every line ending anew.
+//! `toml_edit` says what stands there; the text is cut by hand, since it would write every line ending anew.
 
 use toml_edit::{Array, Document, Item, TableLike, Value};
 
@@ -14,7 +14,9 @@ const SERVERS: &str = "mcp_servers";
 /// What stands under our name.
 pub(crate) fn held(text: &str) -> Result<Held, Unusual> {
     let document = parse(text)?;
-    let Some(item) = servers(&document)?.and_then(|servers| servers.get(NAME)) else { return Ok(Held::Nothing) };
+    let Some(item) = servers(&document)?.and_then(|servers| servers.get(NAME)) else {
+        return Ok(Held::Nothing);
+    };
     Ok(read(item).filter(|entry| find(text, item, entry).is_some()).map_or(Held::Foreign, Held::Ours))
 }
 
@@ -50,7 +52,7 @@ pub(crate) fn without(text: &str) -> Result<String, Unusual> {
 /// Our entry, without the end of its last line.
 pub(crate) fn section(entry: &Entry, newline: &str) -> String {
     let command = Value::from(entry.command.as_str());
-    let args = Array::from_iter(entry.args.iter().map(String::as_str));
+    let args: Array = entry.args.iter().map(String::as_str).collect();
     format!("[{SERVERS}.{NAME}]{newline}command = {command}{newline}args = {args}")
 }
 

@@ -12,7 +12,8 @@ use tests::{Run, World};
 const CURSOR: &str = ".cursor/mcp.json";
 
 /// A configuration with a comment, another server and a secret.
-const BEFORE: &str = "{\n  // ours\n  \"mcpServers\": {\n    \"git\": { \"env\": { \"TOKEN\": \"t\" } },\n  },\n}\n";
+const BEFORE: &str =
+    "{\n  // ours\n  \"mcpServers\": {\n    \"git\": { \"env\": { \"TOKEN\": \"t\" } },\n  },\n}\n";
 
 fn configured(world: &World, relative: &str, text: impl AsRef<[u8]>) -> PathBuf {
     let path = world.home().join(relative);
@@ -37,6 +38,11 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
+/// What lies in a file's folder, and what the file holds. A pipe is not read: nobody writes it.
+fn picture(file: &Path) -> (Vec<String>, Option<Vec<u8>>) {
+    (names(file.parent().unwrap()), file.is_file().then(|| fs::read(file).unwrap()))
+}
+
 #[test]
 fn every_client_is_connected_with_absolute_paths_and_disconnected_again() {
     for (client, file, section) in [
@@ -52,8 +58,17 @@ fn every_client_is_connected_with_absolute_paths_and_disconnected_again() {
         let command = program("footnote-mcp");
         let places = [world.index(), world.models().to_owned(), world.socket()];
         let [index, models, socket] = places.each_ref().map(|path| path.to_str().unwrap());
-        let args =
-            ["stdio", "--collection", "docs", "--index-dir", index, "--model-dir", models, "--socket", socket];
+        let args = [
+            "stdio",
+            "--collection",
+            "docs",
+            "--index-dir",
+            index,
+            "--model-dir",
+            models,
+            "--socket",
+            socket,
+        ];
         let mut entry = json!({ "command": command, "args": args });
         if client == "codex" {
             let expected =
@@ -124,7 +139,8 @@ fn changes_of_others_stay_when_ours_goes() {
     let world = World::new();
     let file = configured(&world, ".claude.json", "{\n  \"numStartups\": 1\n}\n");
     done(&world.footnote(["connect", "claude-code", "--write"]));
-    fs::write(&file, text(&file).replace("\"numStartups\": 1", "\"numStartups\": 2,\n  \"tips\": {}")).unwrap();
+    fs::write(&file, text(&file).replace("\"numStartups\": 1", "\"numStartups\": 2,\n  \"tips\": {}"))
+        .unwrap();
     done(&world.footnote(["disconnect", "claude-code", "--write"]));
     assert_eq!(text(&file), "{\n  \"numStartups\": 2,\n  \"tips\": {}\n}\n");
 }
@@ -159,7 +175,8 @@ fn a_project_has_its_own_configuration() {
         done(&world.footnote(["connect", client, "--write", &project]));
         assert!(text(&folder.join(file)).contains("footnote-mcp"), "{client}");
     }
-    let here = Run::of(world.command("footnote").args(["disconnect", "vscode", "--project"]).current_dir(&folder));
+    let here =
+        Run::of(world.command("footnote").args(["disconnect", "vscode", "--project"]).current_dir(&folder));
     assert!(here.code == 0 && here.stdout.contains("+++ /dev/null"), "{here}");
     let refused = world.footnote(["connect", "claude-desktop", &project]);
     assert_eq!(refused.code, 2, "{refused}");
@@ -169,17 +186,22 @@ fn a_project_has_its_own_configuration() {
     fs::remove_file(folder.join(CURSOR)).unwrap();
     symlink(&mine, folder.join(CURSOR)).unwrap();
     let refused = world.footnote(["connect", "cursor", "--write", &project]);
-    assert!(refused.code == 2 && refused.stderr.contains("a link that leads out of the project"), "{refused}");
+    assert!(
+        refused.code == 2 && refused.stderr.contains("a link that leads out of the project"),
+        "{refused}"
+    );
     assert_eq!(text(&mine), "{}");
 }
 
 #[test]
 fn an_unusual_file_is_left_alone_with_what_to_add_by_hand() {
-    let spoil: &[(&str, i32, fn(&Path))] = &[
+    type Spoil = (&'static str, i32, fn(&Path));
+    let spoil: &[Spoil] = &[
         ("it cannot be understood", 2, |path| fs::write(path, "{").unwrap()),
         ("`mcpServers` is not an object", 2, |path| fs::write(path, "{\"mcpServers\": []}").unwrap()),
         ("made by hand", 2, |path| {
-            fs::write(path, r#"{"mcpServers": {"footnote": {"url": "https://search.example.com/mcp"}}}"#).unwrap();
+            fs::write(path, r#"{"mcpServers": {"footnote": {"url": "https://search.example.com/mcp"}}}"#)
+                .unwrap();
         }),
         ("it is not UTF-8", 2, |path| fs::write(path, b"{\"a\": \"\xff\"}").unwrap()),
         ("it is a folder", 2, |path| fs::create_dir(path).unwrap()),
@@ -202,7 +224,7 @@ fn an_unusual_file_is_left_alone_with_what_to_add_by_hand() {
         fs::create_dir(world.home().join(".cursor")).unwrap();
         let path = world.home().join(CURSOR);
         spoil(&path);
-        let before = (names(path.parent().unwrap()), fs::read(&path).ok().filter(|_| path.is_file()));
+        let before = picture(&path);
         for write in [&["connect", "cursor"][..], &["connect", "cursor", "--write"]] {
             let run = world.footnote(write);
             assert_eq!(run.code, *code, "{run}");
@@ -212,8 +234,7 @@ fn an_unusual_file_is_left_alone_with_what_to_add_by_hand() {
         if *reason != "it is read-only" && *reason != "it has several names" {
             assert_ne!(world.footnote(["disconnect", "cursor", "--write"]).code, 0, "{reason}");
         }
-        let after = (names(path.parent().unwrap()), fs::read(&path).ok().filter(|_| path.is_file()));
-        assert_eq!(before, after, "{reason}");
+        assert_eq!(picture(&path), before, "{reason}");
     }
 }
 
@@ -223,6 +244,9 @@ fn what_is_typed_is_checked_before_it_is_written() {
     let run = world.footnote(["connect", "cursor", "--write", "--collection", "../x"]);
     assert_eq!(run.code, 2, "{run}");
     let run = world.footnote(["connect", "emacs"]);
-    assert!(run.code == 2 && run.stderr.contains("claude-code, claude-desktop, cursor, vscode, codex"), "{run}");
+    assert!(
+        run.code == 2 && run.stderr.contains("claude-code, claude-desktop, cursor, vscode, codex"),
+        "{run}"
+    );
     assert!(!world.home().join(".cursor").exists());
 }

@@ -36,10 +36,27 @@ const WITH_SERVERS: &[&str] = &[
 
 /// Configurations without a server, where what braces hold is known to the backup only.
 const WITHOUT_SERVERS: &[&str] = &[
-    "", "\n", " \r\n", "// nothing yet", "// nothing yet\n", "{}", "{ }", "{\n}", "{}\n", "{\r\n\r\n}\r\n",
-    "{\n  // soon\n}\n", "{\"SECTION\": {}}", "{\n  \"SECTION\": { }\n}", "{\n  \"SECTION\": {\n  }\n}\n",
-    "{ \"a\": 1 }", "{\n\t\"a\": 1,\n}", "{\n  \"a\": 1 // one\n}\n", "{\"a\":1}", "{\n  \"SECTION\": {} // none\n}",
-    "{\n  \"SECTION\": {\n    // none\n  }\n}", "{\"SECTION\": /* none */ {/* none */}}",
+    "",
+    "\n",
+    " \r\n",
+    "// nothing yet",
+    "// nothing yet\n",
+    "{}",
+    "{ }",
+    "{\n}",
+    "{}\n",
+    "{\r\n\r\n}\r\n",
+    "{\n  // soon\n}\n",
+    "{\"SECTION\": {}}",
+    "{\n  \"SECTION\": { }\n}",
+    "{\n  \"SECTION\": {\n  }\n}\n",
+    "{ \"a\": 1 }",
+    "{\n\t\"a\": 1,\n}",
+    "{\n  \"a\": 1 // one\n}\n",
+    "{\"a\":1}",
+    "{\n  \"SECTION\": {} // none\n}",
+    "{\n  \"SECTION\": {\n    // none\n  }\n}",
+    "{\"SECTION\": /* none */ {/* none */}}",
 ];
 
 #[test]
@@ -78,7 +95,10 @@ fn a_place_for_servers_that_we_made_goes_with_us_also_after_other_changes() {
     let left = disconnect(Client::ClaudeCode, &now, &[before.into()]).unwrap().unwrap();
     assert_eq!(left.text().unwrap(), "{\n  \"theme\": \"light\"\n}\n");
     // Without the backup nobody knows whose it was.
-    assert_eq!(disconnected(Client::ClaudeCode, &now), "{\n  \"theme\": \"light\",\n  \"mcpServers\": {}\n}\n");
+    assert_eq!(
+        disconnected(Client::ClaudeCode, &now),
+        "{\n  \"theme\": \"light\",\n  \"mcpServers\": {}\n}\n"
+    );
 }
 
 #[test]
@@ -175,7 +195,13 @@ fn an_entry_made_by_hand_is_left_alone() {
 #[test]
 fn codex_keeps_its_lines() {
     for before in [
-        "", "\n", "\n\n", "# mine\n", "model = \"o\"", "model = \"o\"\n", "model = \"o\"\n\n\n",
+        "",
+        "\n",
+        "\n\n",
+        "# mine\n",
+        "model = \"o\"",
+        "model = \"o\"\n",
+        "model = \"o\"\n\n\n",
         "model = \"o\"\r\n\r\n[mcp_servers.git] # why\r\ncommand = 'x'\r\n",
         "mcp_servers.git.command = \"x\"\n[projects.\"/home/ada\"]\ntrust_level = \"trusted\"\n",
         "text = \"\"\"\n[mcp_servers.footnote]\ncommand = \"/opt/footnote-mcp\"\nargs = [\"stdio\"]\n\"\"\"\n",
@@ -207,8 +233,14 @@ fn codex_left_alone() {
         ("[a]\n[a]", "cannot be understood"),
         ("mcp_servers.footnote.command = \"/opt/footnote-mcp\"", "made by hand"),
         ("[mcp_servers.footnote]\nurl = \"https://search.example.com/mcp\"", "made by hand"),
-        ("[mcp_servers.footnote]\ncommand = \"/opt/footnote-mcp\" # mine\nargs = [\"stdio\"]", "made by hand"),
-        ("[mcp_servers.footnote]\ncommand = \"/opt/footnote-mcp\"\nargs = [\"stdio\"]\nenabled = false", "made by hand"),
+        (
+            "[mcp_servers.footnote]\ncommand = \"/opt/footnote-mcp\" # mine\nargs = [\"stdio\"]",
+            "made by hand",
+        ),
+        (
+            "[mcp_servers.footnote]\ncommand = \"/opt/footnote-mcp\"\nargs = [\"stdio\"]\nenabled = false",
+            "made by hand",
+        ),
         (
             "[mcp_servers.footnote]\ncommand = \"/opt/footnote-mcp\"\nargs = [\"stdio\"]\n[mcp_servers.footnote.env]\n",
             "made by hand",
@@ -231,34 +263,40 @@ fn trivia() -> impl Strategy<Value = String> {
 
 fn scalar() -> impl Strategy<Value = String> {
     prop_oneof![
-        Just("null".to_owned()), Just("-1.50e3".to_owned()), Just("true".to_owned()),
-        "\"[ a-c,:/*{}\\[\\]ü]{0,5}\"", Just(r#""\"\\\u00e9""#.to_owned()),
+        Just("null".to_owned()),
+        Just("-1.50e3".to_owned()),
+        Just("true".to_owned()),
+        "\"[ a-c,:/*{}\\[\\]ü]{0,5}\"",
+        Just(r#""\"\\\u00e9""#.to_owned()),
     ]
 }
 
 /// An object's text from its members' values, with names of their own, and perhaps a trailing comma.
 fn object(values: impl Strategy<Value = String>, least: usize) -> impl Strategy<Value = String> {
     let member = (trivia(), trivia(), trivia(), values, trivia());
-    (prop::collection::vec(member, least..4), trivia(), any::<bool>()).prop_map(|(members, inner, trailing)| {
-        let count = members.len();
-        let members = members.into_iter().enumerate().map(|(at, (a, b, c, value, d))| {
-            let comma = if at + 1 < count || trailing { "," } else { "" };
-            format!("{a}\"k{at}\"{b}:{c}{value}{d}{comma}")
-        });
-        format!("{{{}{inner}}}", members.collect::<String>())
-    })
+    (prop::collection::vec(member, least..4), trivia(), any::<bool>()).prop_map(
+        |(members, inner, trailing)| {
+            let count = members.len();
+            let members = members.into_iter().enumerate().map(|(at, (a, b, c, value, d))| {
+                let comma = if at + 1 < count || trailing { "," } else { "" };
+                format!("{a}\"k{at}\"{b}:{c}{value}{d}{comma}")
+            });
+            format!("{{{}{inner}}}", members.collect::<String>())
+        },
+    )
 }
 
 fn value() -> impl Strategy<Value = String> {
     let list = |inner: BoxedStrategy<String>| {
         prop::collection::vec((trivia(), inner, trivia()), 0..3).prop_map(|elements| {
-            let elements: Vec<_> = elements.into_iter().map(|(a, value, b)| format!("{a}{value}{b}")).collect();
+            let elements: Vec<_> =
+                elements.into_iter().map(|(a, value, b)| format!("{a}{value}{b}")).collect();
             format!("[{}]", elements.join(","))
         })
     };
-    scalar().boxed().prop_recursive(3, 16, 3, move |inner| {
-        prop_oneof![object(inner.clone(), 0), list(inner)].boxed()
-    })
+    scalar()
+        .boxed()
+        .prop_recursive(3, 16, 3, move |inner| prop_oneof![object(inner.clone(), 0), list(inner)].boxed())
 }
 
 proptest! {
