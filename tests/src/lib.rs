@@ -19,6 +19,7 @@ pub mod python;
 pub mod real_model;
 pub mod silent;
 pub mod strace;
+pub mod surfaces;
 pub mod wait;
 pub mod world;
 

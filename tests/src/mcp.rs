@@ -245,10 +245,19 @@ impl SlowDaemon {
     /// # Panics
     /// Where it does not serve.
     pub fn start(world: &World) -> Self {
+        Self::start_with(world, Duration::from_secs(8), &[])
+    }
+
+    /// Starts one that takes `delay` for each source, with further arguments.
+    ///
+    /// # Panics
+    /// Where it does not serve.
+    pub fn start_with(world: &World, delay: Duration, arguments: &[&str]) -> Self {
         let log = world.home().join("slow.log");
         let mut command = world.command("footnoted");
-        command.args(["--log-level", "info", "--log-format", "json", "--log-file"]).arg(&log);
-        let options = ["-e", "trace=openat2", "-e", "inject=openat2:delay_enter=8000000"];
+        command.args(["--log-level", "info", "--log-format", "json", "--log-file"]).arg(&log).args(arguments);
+        let injected = format!("inject=openat2:delay_enter={}", delay.as_micros());
+        let options = ["-e", "trace=openat2", "-e", &injected];
         let mut traced = strace::traced(&command, &options, &world.home().join("strace.log"));
         let strace = traced.stderr(Pipe::null()).spawn().expect("strace starts");
         wait::until(20, "the slow daemon", || std::os::unix::net::UnixStream::connect(world.socket()).ok());

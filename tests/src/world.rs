@@ -202,6 +202,13 @@ impl World {
         Gateway::start(self, "footnote-rest", arguments)
     }
 
+    /// Starts `footnote-mcp http` on a free port. It starts no daemon.
+    pub fn start_mcp(&self, arguments: &[&str]) -> Gateway {
+        let mut all = vec!["http"];
+        all.extend(arguments);
+        Gateway::start(self, "footnote-mcp", &all)
+    }
+
     /// The daemon that [`Self::start_daemon`] started.
     pub fn daemon(&mut self) -> &mut Child {
         self.daemon.as_mut().expect("a daemon was started")
