@@ -1,11 +1,12 @@
 //! The five ways to ask, each used as a client of its kind uses it, and what they say made comparable.
 //!
-//! `stats` and `open_path` are taken out of answers; of failures the code, the words and the field stay, since what
-//! to do next is said differently to one who sits here and to one who does not.
+//! `stats` and `open_path` are taken out of answers; of failures the code, the words and the field stay. What to do
+//! next (`action`) is said differently to one who sits here and to one who does not, so it is not compared.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
 
+use proto::field::Kind;
 use proto::json::Word as _;
 use proto::line::Line;
 use proto::operations::Method;
@@ -141,7 +142,11 @@ impl<'a> Surfaces<'a> {
 
     fn heard<M: Serialize>(&self, answered: Result<Response<M>, Status>) -> Said {
         match answered {
-            Ok(response) => Said::answer(json::answer(response.get_ref()).expect("an answer that is JSON")),
+            Ok(response) => {
+                let answer = json::answer(response.get_ref()).expect("an answer that is JSON").to_string();
+                // Read back as the others are, for reading rounds a number's last digit.
+                Said::answer(serde_json::from_str(&answer).expect("JSON"))
+            }
             Err(status) => {
                 self.keep("grpc", &format!("{status:?} {}", String::from_utf8_lossy(status.details())));
                 let failure = Failure::from(status);
@@ -227,6 +232,7 @@ fn strip(answer: &mut Value) {
         Value::Object(fields) => {
             fields.remove("stats");
             fields.remove("open_path");
+            fields.remove("action");
             fields.values_mut().for_each(strip);
         }
         Value::Array(items) => items.iter_mut().for_each(strip),
@@ -298,10 +304,12 @@ fn flags(operation: &Operation, request: &Value) -> Option<Vec<String>> {
                     arguments.push(flag);
                 }
             }
+            Value::Object(within) if name == "filter" => arguments.extend(filter_flags(within)?),
+            // A switch is given or not, and an object has flags of its own.
+            _ if matches!(field.kind, Kind::Switch | Kind::Object(_)) => return None,
             // clap takes no empty value.
             Value::String(text) if text.is_empty() => return None,
             Value::String(_) | Value::Number(_) => arguments.push(format!("{flag}={}", scalar(value)?)),
-            Value::Object(within) if name == "filter" => arguments.extend(filter_flags(within)?),
             Value::Object(_) | Value::Array(_) | Value::Null => return None,
         }
     }
@@ -323,9 +331,13 @@ fn filter_flags(filter: &Map<String, Value>) -> Option<Vec<String>> {
             "until" => "--until",
             _ => return None,
         };
-        let values = match value {
-            Value::Array(items) => items.iter().map(scalar).collect::<Option<Vec<_>>>()?,
-            other => vec![scalar(other)?],
+        // What is typed is always text, and a list's item is always given alone.
+        let values = match (flag, value) {
+            ("--since" | "--until", other) => vec![scalar(other)?],
+            (_, Value::Array(items)) => {
+                items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()?
+            }
+            _ => return None,
         };
         if values.is_empty() || values.iter().any(|text| text.is_empty() || text.contains('\0')) {
             return None;
