@@ -203,14 +203,12 @@ impl<'a> Surfaces<'a> {
         arguments.extend(flags(operation, request)?);
         let run = self.world.footnote(&arguments);
         self.keep("cli", &run);
-        Some(match run.code {
-            0 => Said::answer(run.json()),
-            _ => {
-                let failure: Value = serde_json::from_str(&run.stderr)
-                    .unwrap_or_else(|error| panic!("{error}: {arguments:?} {run}"));
-                Said::refused(&failure["error"])
-            }
-        })
+        if run.code == 0 {
+            return Some(Said::answer(run.json()));
+        }
+        let failure: Value =
+            serde_json::from_str(&run.stderr).unwrap_or_else(|error| panic!("{error}: {arguments:?} {run}"));
+        Some(Said::refused(&failure["error"]))
     }
 }
 
@@ -352,7 +350,7 @@ fn search(request: &Map<String, Value>) -> Option<SearchRequest> {
     let mut message = SearchRequest::default();
     for (name, value) in request {
         match name.as_str() {
-            "query" => message.query = value.as_str()?.to_owned(),
+            "query" => value.as_str()?.clone_into(&mut message.query),
             "collection" => message.collection = Some(value.as_str()?.to_owned()),
             "top_k" => message.top_k = Some(json::whole_number(value)?),
             "mode" => message.mode = Some(Mode::from_word(value.as_str()?)?.into()),
