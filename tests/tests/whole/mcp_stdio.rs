@@ -170,6 +170,31 @@ fn whatever_comes_in_only_json_rpc_goes_out() {
 }
 
 #[test]
+fn what_prints_to_standard_output_does_not_reach_the_client() {
+    let world = World::new();
+    let mut front = Stdio::start(&world, &["--no-autostart"]);
+    front.ask(&request(1, "ping", &json!({})));
+    let descriptor = |number: u32| fs::read_link(format!("/proc/{}/fd/{number}", front.id())).unwrap();
+    assert_eq!(descriptor(1), descriptor(2));
+}
+
+#[test]
+fn a_daemon_that_hangs_holds_up_no_introduction() {
+    let world = World::new();
+    fs::create_dir_all(world.socket().parent().unwrap()).unwrap();
+    let _deaf = std::os::unix::net::UnixListener::bind(world.socket()).unwrap();
+    let mut front = Stdio::start(&world, &["--timeout", "2s"]);
+    front.send(&search(1));
+    assert_eq!(front.ask(&initialize(2, "2025-11-25"))["result"]["protocolVersion"], "2025-11-25");
+    assert_eq!(
+        front.ask(&request(3, "tools/list", &json!({})))["result"]["tools"].as_array().unwrap().len(),
+        4
+    );
+    let answer = front.receive();
+    assert_eq!((&answer["id"], &failure(&answer)["code"]), (&json!(1), &json!("deadline_exceeded")));
+}
+
+#[test]
 fn what_the_checks_refuse_is_a_result_that_names_the_field() {
     let world = World::new();
     let mut front = Stdio::start(&world, &["--no-autostart"]);
