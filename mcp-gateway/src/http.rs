@@ -19,7 +19,7 @@ use http_body_util::Full;
 use proto::metadata::Surface;
 use proto::{Audience, Code};
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, ProtocolVersion, RequestId};
+use rmcp::model::{ErrorCode, ProtocolVersion, RequestId};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
@@ -103,24 +103,14 @@ async fn answer(service: Service, request: Request<Body>) -> Result<Response, Tu
         accept::form(request.headers()).ok_or_else(|| Turned::Away(Refusal::of(Code::NotAcceptable)))?;
     let (mut head, body) = request.into_parts();
     let body = edge::read_body(body).await.map_err(|failure| Turned::Away(failure.into()))?;
-    let message = message::read(&body).map_err(Turned::Back)?;
-    let id = id_of(&message);
+    // rmcp reads the message itself, so that here it is only looked at.
+    let id = message::look(&body).map_err(Turned::Back)?;
     speaks(&head.headers, id.as_ref()).map_err(Turned::Back)?;
     // What the client accepts was looked at here, more leniently; rmcp wants to hear one thing.
     head.headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     head.headers.insert(CONTENT_TYPE, JSON);
     let response = service.handle(Request::from_parts(head, Full::new(body))).await;
     Ok(form.of(in_json(response.map(Body::new), id).await).await)
-}
-
-/// The id of a request that is answered.
-fn id_of(message: &ClientJsonRpcMessage) -> Option<RequestId> {
-    match message {
-        ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
-        ClientJsonRpcMessage::Notification(_)
-        | ClientJsonRpcMessage::Response(_)
-        | ClientJsonRpcMessage::Error(_) => None,
-    }
 }
 
 /// An era that is not spoken is refused with those that are.
@@ -132,17 +122,18 @@ fn speaks(headers: &HeaderMap, id: Option<&RequestId>) -> Result<(), Refused> {
         return Ok(());
     }
     let data = json!({"supported": known, "requested": asked});
-    let unknown = ErrorData::new(
-        rmcp::model::ErrorCode::UNSUPPORTED_PROTOCOL_VERSION,
-        "Unsupported protocol version",
-        Some(data),
-    );
+    let unknown =
+        ErrorData::new(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", Some(data));
     Err(Refused { id: id.cloned(), error: unknown })
 }
 
 /// What rmcp says as plain text, in JSON-RPC; its causes are not for callers.
 async fn in_json(response: Response, id: Option<RequestId>) -> Response {
     let status = response.status();
+    // The content type was looked at by the door; rmcp says 415 of content that it cannot read.
+    if status == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        return Turned::Back(message::no_message(id)).say(String::new());
+    }
     let is_json = response.headers().get(CONTENT_TYPE).is_some_and(|form| form == JSON);
     if is_json || !(status.is_client_error() || status.is_server_error()) {
         return response;

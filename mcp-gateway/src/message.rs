@@ -44,15 +44,28 @@ impl Refused {
 
 /// Reads one message.
 pub(crate) fn read(bytes: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
+    let (id, message) = open(bytes)?;
+    serde_json::from_value(Value::Object(message)).map_err(|_| no_message(id))
+}
+
+/// Looks at one message without reading what it asks for, and gives the id of what is answered.
+pub(crate) fn look(bytes: &[u8]) -> Result<Option<RequestId>, Refused> {
+    open(bytes).map(|(id, _)| id)
+}
+
+/// What is no message in spite of its envelope.
+pub(crate) fn no_message(id: Option<RequestId>) -> Refused {
+    Refused::invalid(id, "this is not a JSON-RPC message")
+}
+
+fn open(bytes: &[u8]) -> Result<(Option<RequestId>, Map<String, Value>), Refused> {
     let value = serde_json::from_slice(bytes).map_err(|_| Refused::unreadable("this is not JSON"))?;
     let message: Map<String, Value> = match value {
         Value::Object(message) => message,
         Value::Array(_) => {
             return Err(Refused::invalid(None, "batches are not accepted: send one message at a time"));
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            return Err(Refused::invalid(None, "this is not a JSON-RPC message"));
-        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return Err(no_message(None)),
     };
     let id = id(&message)?;
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
@@ -61,8 +74,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<ClientJsonRpcMessage, Refused> {
     if id.is_some() && message.get("params").is_some_and(|params| !params.is_object()) {
         return Err(Refused { id, error: ErrorData::invalid_params("`params` is not an object", None) });
     }
-    serde_json::from_value(Value::Object(message))
-        .map_err(|_| Refused::invalid(id, "this is not a JSON-RPC message"))
+    Ok((id, message))
 }
 
 /// The message's id, if it has one. A request with an id that is none could never be answered.

@@ -173,6 +173,8 @@ fn what_is_no_message_is_answered_in_json_rpc() {
         (br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600),
         (br#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600),
         (br#"{"jsonrpc":"1.0","method":"ping"}"#, -32600),
+        (br#"{"jsonrpc":"2.0","id":1,"method":5}"#, -32600),
+        (br#"{"jsonrpc":"2.0","id":1}"#, -32600),
         (br#"{"jsonrpc":"2.0","id":1,"result":{}}"#, -32600),
     ] {
         let answer = ask(front.address, post_bytes("/mcp", body));
