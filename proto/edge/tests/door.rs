@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod door {
-    mod acceptance;
     mod answers;
     mod connections;
     mod gateway;

@@ -155,7 +155,7 @@ async fn answer(seen: Arc<Seen>, request: Request<Body>) -> Result<Response<Full
     let visit = request.extensions().get::<Visit>().unwrap().clone();
     let refuse = |failure| FRONT.answer(&Refusal::new(failure));
     Ok(match request.uri().path() {
-        "/hello" | "/mcp" => Response::new(Full::from("hello")),
+        "/hello" => Response::new(Full::from("hello")),
         "/client" => Response::new(Full::from(visit.client.to_string())),
         "/length" => match read_body(request.into_body()).await {
             Ok(body) => Response::new(Full::from(format!("length {}", body.len()))),

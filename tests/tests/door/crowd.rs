@@ -1,0 +1,90 @@
+//! Ten thousand connections that nobody uses, headers that stop half way, bodies that trickle: others are answered
+//! meanwhile, and the memory comes back.
+
+use std::io::Write as _;
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tests::http::{ask, empty, get, post};
+use tests::{Gateway, wait};
+
+/// Connections that are opened and left, as far as this process may open so many.
+const CROWD: u64 = 10_000;
+
+/// A front holds no more than this when nobody asks.
+const IDLE_KILOBYTES: u64 = 15 * 1024;
+
+/// How long one waits who asks beside a crowd. An answer takes a millisecond; a place must be made first.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What one sends and then says no more.
+const HALF_HEADERS: &str = "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Ty";
+const HALF_BODY: &str = "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+    Content-Length: 1000\r\n\r\n{\"query\": \"";
+
+/// Opens so many connections, each of which says `beginning`.
+fn crowd(address: SocketAddr, size: u64, beginning: &str) -> Vec<TcpStream> {
+    (0..size)
+        .map(|_| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            // Those that had to leave for others do not take it any more.
+            drop(stream.write_all(beginning.as_bytes()));
+            stream
+        })
+        .collect()
+}
+
+/// Raises what this process may open, and says how many connections that leaves.
+fn room() -> u64 {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX).saturating_sub(200)
+}
+
+fn answers_others(gateway: &Gateway) {
+    let begun = Instant::now();
+    let live = ask(gateway.address, empty(get("/livez")));
+    let found = ask(gateway.address, post("/v1/search", &serde_json::json!({"query": "restart"})));
+    assert_eq!((live.status.as_u16(), found.status.as_u16()), (200, 200));
+    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
+}
+
+/// Resident memory that is not shared with files, in kilobytes.
+fn memory(gateway: &mut Gateway) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", gateway.child().id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+fn resident(gateway: &mut Gateway) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", gateway.child().id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn a_crowd_keeps_nobody_out_and_leaves_nothing_behind() {
+    let world = super::served();
+    let mut gateway = world.start_rest(&["--header-timeout", "5s", "--body-timeout", "5s"]);
+    answers_others(&gateway);
+    let (idle, idle_resident) = (memory(&mut gateway), resident(&mut gateway));
+    assert!(idle_resident <= IDLE_KILOBYTES, "{idle_resident} kB resident");
+
+    let size = CROWD.min(room());
+    let mut most = 0;
+    for beginning in ["", HALF_HEADERS, HALF_BODY] {
+        let crowd = crowd(gateway.address, size, beginning);
+        answers_others(&gateway);
+        most = most.max(memory(&mut gateway));
+        drop(crowd);
+        answers_others(&gateway);
+    }
+    let end = wait::until(30, "the memory to come back", || {
+        answers_others(&gateway);
+        Some(memory(&mut gateway)).filter(|end| *end <= idle + 10 * 1024)
+    });
+    println!(
+        "{size} connections: {idle} kB before ({idle_resident} resident), {most} kB at most, {end} kB after"
+    );
+}
