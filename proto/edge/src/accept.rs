@@ -26,6 +26,7 @@ use crate::front::Front;
 use crate::guests::Guests;
 use crate::health::Health;
 use crate::listen::{Listen, Reach};
+use crate::memory;
 use crate::metrics::{self, Metrics};
 use crate::policy::{Names, Policy};
 use crate::rate_limit::{self, Rate, RateLimit};
@@ -36,7 +37,7 @@ use crate::turned::Turned;
 /// How long nothing is accepted after the system gave no connection, for example for want of file descriptors.
 const RECOVER: Duration = Duration::from_millis(50);
 
-/// How often quiet clients are forgotten.
+/// How often quiet clients are forgotten, and the memory of a crowd that left is given back.
 const TIDY: Duration = Duration::from_secs(10);
 
 /// Those that are told at once that there is no room; any more are closed without a word.
@@ -217,6 +218,9 @@ impl Hall {
                 _ = tidy.tick() => {
                     if let Some(rate) = &door.rate {
                         rate.forget_quiet();
+                    }
+                    if self.house.guests.a_crowd_has_left() {
+                        tokio::task::spawn_blocking(memory::give_back);
                     }
                 }
                 () = connection::told(&mut told) => break,

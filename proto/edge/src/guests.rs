@@ -13,6 +13,9 @@ use tokio::sync::Notify;
 
 use crate::config::Patience;
 
+/// So many connections are a crowd: they held memory that is worth giving back.
+const CROWD: usize = 256;
+
 /// All connections.
 #[derive(Debug)]
 pub(crate) struct Guests {
@@ -23,6 +26,8 @@ pub(crate) struct Guests {
 #[derive(Debug, Default)]
 struct State {
     present: usize,
+    /// The most there were since somebody asked whether a crowd has left.
+    most: usize,
     next: u64,
     /// Those that are quiet, the one that became so first at the front, each with what tells it to leave.
     quiet: BTreeMap<u64, Arc<Notify>>,
@@ -73,6 +78,7 @@ impl Guests {
             return None;
         }
         state.present += 1;
+        state.most = state.most.max(state.present);
         let told = Arc::new(Notify::new());
         let place = Some(state.take_place(&told));
         drop(state);
@@ -83,6 +89,16 @@ impl Guests {
     /// Sends away the connection that has been quiet longest; `false` where none is.
     pub(crate) fn send_away(&self) -> bool {
         lock(&self.state).send_away()
+    }
+
+    /// Whether many have left since this was asked last.
+    pub(crate) fn a_crowd_has_left(&self) -> bool {
+        let mut state = lock(&self.state);
+        let has_left = state.most >= state.present + CROWD;
+        if has_left {
+            state.most = state.present;
+        }
+        has_left
     }
 
     /// How many connections there are.
@@ -265,6 +281,16 @@ mod tests {
         assert_eq!(guests.present(), 1);
         drop(second);
         assert_eq!(guests.present(), 0);
+    }
+
+    #[test]
+    fn a_crowd_is_noticed_once_when_it_has_left() {
+        let guests = Guests::new(1000);
+        let crowd: Vec<_> = (0..300).map(|_| guests.enter().unwrap()).collect();
+        assert!(!guests.a_crowd_has_left(), "it is still there");
+        drop(crowd);
+        assert!(guests.a_crowd_has_left());
+        assert!(!guests.a_crowd_has_left());
     }
 
     #[tokio::test]

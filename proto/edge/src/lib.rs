@@ -30,6 +30,7 @@ mod guests;
 mod health;
 mod host;
 mod listen;
+mod memory;
 mod metrics;
 mod origin;
 mod panic;
