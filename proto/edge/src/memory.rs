@@ -11,7 +11,10 @@ pub(crate) fn give_back() {
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn trim() {
-    #[expect(unsafe_code, reason = "glibc's own function, which takes a number and may be called from any thread")]
+    #[expect(
+        unsafe_code,
+        reason = "glibc's own function, which takes a number and may be called from any thread"
+    )]
     unsafe extern "C" {
         safe fn malloc_trim(pad: usize) -> std::ffi::c_int;
     }
