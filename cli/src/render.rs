@@ -5,6 +5,7 @@
 
 mod chunk;
 mod collections;
+mod explanation;
 mod failure;
 mod hits;
 mod passage;

@@ -3,14 +3,16 @@
 //! Bounds are the contract's: `validate()` has been called before. Deliberately left out: failures and notices,
 //! which get their words in `failure` and `notice`.
 
+mod explanation;
+
 use std::time::{Duration, Instant};
 
 use engine::citation::{self, Reason, SourceClass, Verdict};
 use engine::collection::CollectionName;
 use engine::filter::{Date, Filter, InvalidDate, InvalidGlob, Paths, Period, Tag};
 use engine::query::{
-    CollectionSummary, FetchChunk, FetchedChunk, Hit, IndexStatus, LegPlace, Mode, ModelState, Notice,
-    Passage, PassageName, ScoreScale, Search, SearchAnswer, Stats,
+    CollectionSummary, FetchChunk, FetchedChunk, Hit, IndexStatus, LegPlace, Mode, ModelState, Neighbor,
+    Notice, Passage, PassageName, ScoreScale, Search, SearchAnswer, Side, Stats,
 };
 use jiff::Timestamp;
 use proto::failure::Failure;
@@ -63,6 +65,8 @@ pub fn search(request: v1::SearchRequest) -> Result<Search, Failure> {
         max_bytes: request.max_bytes.unwrap_or(MAX_BYTES) as usize,
         verify: request.verify.unwrap_or(true),
         filter: filter(request.filter.unwrap_or_default())?,
+        neighbors: request.neighbors.unwrap_or_default() as usize,
+        explain: request.explain.unwrap_or_default(),
         query: request.query,
     })
 }
@@ -76,7 +80,8 @@ pub fn fetch_chunk(request: v1::FetchChunkRequest) -> Result<FetchChunk, Failure
         }
         (None, None) => return Err(refused("chunk_id", &"neither `chunk_id` nor `footnote` is present")),
     };
-    Ok(FetchChunk { collection: collection(request.collection)?, passage })
+    let neighbors = request.neighbors.unwrap_or_default() as usize;
+    Ok(FetchChunk { collection: collection(request.collection)?, passage, neighbors })
 }
 
 /// Reads which page is meant. A page token is the last name of the page before.
@@ -131,11 +136,12 @@ fn refused(field: &str, why: &dyn std::fmt::Display) -> Failure {
 /// Writes the answer to a question, and says how many hits it has.
 pub fn search_response(answer: SearchAnswer, occasion: Occasion<'_>) -> (v1::SearchResponse, usize) {
     let results = answer.hits.len();
+    let explained = answer.explanation.is_some();
     let response = v1::SearchResponse {
         collection: answer.collection.into(),
         generation: answer.generation.number(),
         mode: mode_word(answer.mode).into(),
-        hits: answer.hits.into_iter().map(hit).collect(),
+        hits: answer.hits.into_iter().map(|found| hit(found, explained)).collect(),
         truncated: answer.truncated.map(|truncation| v1::Truncation {
             total_hits: truncation.total_hits,
             returned_hits: truncation.returned_hits,
@@ -143,6 +149,7 @@ pub fn search_response(answer: SearchAnswer, occasion: Occasion<'_>) -> (v1::Sea
             returned_bytes: truncation.returned_bytes,
         }),
         notices: notices(&answer.notices, occasion),
+        explanation: answer.explanation.map(explanation::explanation),
         stats: Some(stats(answer.stats, occasion)),
     };
     (response, results)
@@ -157,6 +164,7 @@ pub fn fetch_chunk_response(
         collection: fetched.collection.into(),
         generation: fetched.generation.number(),
         chunk: Some(chunk(fetched.passage)),
+        neighbors: fetched.neighbors.into_iter().map(neighbor).collect(),
         found_in_generation: fetched.found_in.number(),
         superseded_by: fetched.superseded_by.iter().map(ToString::to_string).collect(),
         notices: vec![],
@@ -236,7 +244,8 @@ fn collection_row(summary: CollectionSummary) -> v1::Collection {
     }
 }
 
-fn hit(hit: Hit) -> v1::Hit {
+fn hit(hit: Hit, explained: bool) -> v1::Hit {
+    let explanation = explained.then(|| explanation::of_hit(&hit));
     let score = |leg: Option<LegPlace>| leg.map(|place| place.score);
     let rank = |leg: Option<LegPlace>| leg.map(|place| place.rank);
     let passage = chunk(hit.passage);
@@ -261,6 +270,33 @@ fn hit(hit: Hit) -> v1::Hit {
         tags: passage.tags,
         date: passage.date,
         updated: passage.updated,
+        neighbors: hit.neighbors.into_iter().map(neighbor).collect(),
+        highlights: hit
+            .highlights
+            .into_iter()
+            .map(|range| v1::Highlight { start: range.start, end: range.end })
+            .collect(),
+        explanation,
+    }
+}
+
+fn neighbor(neighbor: Neighbor) -> v1::Neighbor {
+    let passage = chunk(neighbor.passage);
+    let side = match neighbor.side {
+        Side::Before => v1::Side::Before,
+        Side::After => v1::Side::After,
+    };
+    v1::Neighbor {
+        side: side.into(),
+        chunk_id: passage.chunk_id,
+        footnote: passage.footnote,
+        heading_path: passage.heading_path,
+        text: passage.text,
+        indexed_text: passage.indexed_text,
+        current_text: passage.current_text,
+        citation: passage.citation,
+        verdict: passage.verdict,
+        reason: passage.reason,
     }
 }
 
@@ -311,6 +347,8 @@ fn stats(stats: Stats, occasion: Occasion<'_>) -> v1::Stats {
         verify_ms: ms(stats.verify),
         total_ms: ms(occasion.began.elapsed()),
         filter_ms: ms(stats.filter),
+        highlight_ms: ms(stats.highlight),
+        explain_ms: ms(stats.explain),
     }
 }
 
@@ -389,6 +427,7 @@ fn reason(reason: Reason) -> &'static str {
 mod tests {
     use engine::generation::GenerationId;
     use engine::id::{ChunkId, DocumentId, Sha256};
+    use engine::query::Window;
     use proto::json::Word;
 
     use super::*;
@@ -444,8 +483,56 @@ mod tests {
         assert_eq!(default(v1::SearchRequest::FIELDS, "top_k"), search.top_k.to_string());
         assert_eq!(default(v1::SearchRequest::FIELDS, "max_bytes"), search.max_bytes.to_string());
         assert_eq!(default(v1::SearchRequest::FIELDS, "verify"), search.verify.to_string());
+        assert_eq!(default(v1::SearchRequest::FIELDS, "neighbors"), search.neighbors.to_string());
+        assert_eq!(default(v1::SearchRequest::FIELDS, "explain"), search.explain.to_string());
+        assert!(search.filter.is_empty());
+        let fetch = v1::FetchChunkRequest { chunk_id: Some("0".repeat(32)), ..Default::default() };
+        let fetch = fetch_chunk(fetch).unwrap();
+        assert_eq!(default(v1::FetchChunkRequest::FIELDS, "neighbors"), fetch.neighbors.to_string());
         let page = list_collections(v1::ListCollectionsRequest::default()).unwrap();
         assert_eq!(default(v1::ListCollectionsRequest::FIELDS, "page_size"), page.size.to_string());
+    }
+
+    #[test]
+    fn a_filter_that_means_nothing_is_refused_by_its_field() {
+        let refusal = |filter: v1::Filter| {
+            let request = v1::SearchRequest { query: "x".into(), filter: Some(filter), ..Default::default() };
+            assert_eq!(request.validate(), Ok(()));
+            let failure = search(request).unwrap_err();
+            assert_eq!(failure.code, Code::InvalidArgument);
+            (failure.field.unwrap(), failure.message)
+        };
+        let paths = vec!["docs".into(), "src/[".into()];
+        let (field, message) = refusal(v1::Filter { paths, ..Default::default() });
+        assert_eq!(field, "filter.paths[1]");
+        assert!(message.starts_with("`filter.paths[1]` is not a glob: "), "{message}");
+        let dates = |from: &str, until: &str| v1::Filter {
+            from: Some(from.into()),
+            until: Some(until.into()),
+            ..Default::default()
+        };
+        let backwards = ("filter.from".into(), "`filter.from` must not be later than `filter.until`".into());
+        assert_eq!(refusal(dates("2026-02-01", "2026-01-31")), backwards);
+        assert_eq!(refusal(dates("2026-01-31T10:00:00Z", "2026-01-31T10:00:00+01:00")), backwards);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_date_that_the_contract_admits_is_one(
+            (year, month, day) in (0..10_000_u32, 0..14_u32, 0..33_u32),
+            (hour, minute, second) in (0..26_u32, 0..62_u32, 0..63_u32),
+            offset in "Z|[+-](0[0-9]|1[0-9]|2[0-4]):[0-6][0-9]",
+            fraction in "(\\.[0-9]{1,10})?",
+            has_time in proptest::bool::ANY,
+        ) {
+            let time = if has_time { format!("T{hour:02}:{minute:02}:{second:02}{fraction}{offset}") } else { String::new() };
+            let text = format!("{year:04}-{month:02}-{day:02}{time}");
+            let filter = v1::Filter { until: Some(text.clone()), ..Default::default() };
+            let request = v1::SearchRequest { query: "x".into(), filter: Some(filter), ..Default::default() };
+            if request.validate().is_ok() {
+                proptest::prop_assert!(search(request).is_ok(), "{}", text);
+            }
+        }
     }
 
     #[test]
@@ -454,7 +541,7 @@ mod tests {
         let request = |chunk_id: Option<&str>, footnote: Option<&str>| v1::FetchChunkRequest {
             chunk_id: chunk_id.map(str::to_owned),
             footnote: footnote.map(str::to_owned),
-            collection: None,
+            ..Default::default()
         };
         let by_id = fetch_chunk(request(Some(id), None)).unwrap().passage;
         assert_eq!(by_id, PassageName::Id(id.parse().unwrap()));
@@ -494,8 +581,27 @@ mod tests {
             date: Some("2026-01-01".into()),
             updated: None,
         };
-        let leg = Some(LegPlace { score: 0.5, rank: 3 });
-        let hit = hit(Hit { passage, score: 0.9, score_scale: ScoreScale::Fused, bm25: leg, dense: None });
+        let leg = Some(LegPlace { score: 0.5, rank: 3, part: 0.25 });
+        let neighbor = Neighbor { side: Side::Before, passage: passage.clone() };
+        let window = Some(Window { tokens: 600, max_tokens: 512 });
+        let found = Hit {
+            passage,
+            score: 0.9,
+            score_scale: ScoreScale::Fused,
+            bm25: leg,
+            dense: None,
+            highlights: vec![citation::ByteRange { start: 0, end: 4 }],
+            neighbors: vec![neighbor],
+            window,
+        };
+        assert_eq!(hit(found.clone(), false).explanation, None);
+        let hit = hit(found, true);
+        let explained = hit.explanation.clone().unwrap();
+        assert_eq!((explained.bm25_part, explained.dense_part), (Some(0.25), None));
+        assert_eq!(explained.window, Some(v1::Window { tokens: 600, max_tokens: 512 }));
+        assert_eq!(hit.highlights, [v1::Highlight { start: 0, end: 4 }]);
+        assert_eq!((hit.neighbors[0].side(), &hit.neighbors[0].chunk_id), (v1::Side::Before, &hit.chunk_id));
+        assert_eq!(hit.neighbors[0].indexed_text.as_deref(), Some("text"));
         assert_eq!((hit.bm25_score, hit.bm25_rank, hit.dense_score), (Some(0.5), Some(3), None));
         assert_eq!((hit.verdict(), hit.reason.as_str()), (v1::Verdict::Drifted, "edited"));
         assert_eq!((hit.text, hit.indexed_text.as_deref()), (None, Some("text")));

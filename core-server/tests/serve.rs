@@ -82,6 +82,7 @@ impl Answers for StandIn {
             hits: vec![],
             truncated: None,
             notices: vec![Notice::NoVectors],
+            explanation: None,
             stats: Stats::default(),
         })
     }

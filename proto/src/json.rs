@@ -297,6 +297,7 @@ mod tests {
                     from: Some("2026-01-31".to_owned()),
                     ..Filter::default()
                 }),
+                ..SearchRequest::default()
             })
         );
     }
@@ -374,7 +375,7 @@ mod tests {
         assert_eq!(
             refusal(json!({"zzz": 1})),
             "unknown field `zzz`; known are `query`, `collection`, `top_k`, `mode`, `max_bytes`, `verify`, \
-             `filter`"
+             `filter`, `neighbors`, `explain`"
         );
     }
 
@@ -408,7 +409,8 @@ mod tests {
             json,
             json!({
                 "chunk_id": "", "document_id": "", "footnote": "", "score": 0.0, "score_scale": "bm25",
-                "heading_path": [], "verdict": "drifted", "reason": "", "tags": []
+                "heading_path": [], "verdict": "drifted", "reason": "", "tags": [],
+                "neighbors": [], "highlights": []
             })
         );
     }

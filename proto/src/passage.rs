@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::clean;
-use crate::v1::{Chunk, Citation, Hit, Verdict};
+use crate::v1::{Chunk, Citation, Hit, Neighbor, Verdict};
 
 /// How much of what stands there now is shown of a passage that does not, in characters.
 const GLIMPSE: usize = 100;
@@ -54,6 +54,20 @@ impl<'a> From<&'a Chunk> for Passage<'a> {
             citation: citation(chunk.citation.as_ref()),
             verdict: chunk.verdict(),
             reason: &chunk.reason,
+        }
+    }
+}
+
+impl<'a> From<&'a Neighbor> for Passage<'a> {
+    fn from(neighbor: &'a Neighbor) -> Self {
+        Self {
+            footnote: &neighbor.footnote,
+            heading_path: &neighbor.heading_path,
+            text: neighbor.text.as_deref(),
+            current_text: neighbor.current_text.as_deref(),
+            citation: citation(neighbor.citation.as_ref()),
+            verdict: neighbor.verdict(),
+            reason: &neighbor.reason,
         }
     }
 }

@@ -3,7 +3,7 @@
 use proto::passage::Passage;
 use proto::v1::FetchChunkResponse;
 
-use super::passage::passage;
+use super::passage::{beside, passage};
 use super::{FAINT, Page, View, count};
 
 /// Renders a passage and where it was found.
@@ -11,6 +11,7 @@ pub fn chunk(answer: &FetchChunkResponse, view: View<'_>) -> Page {
     let mut page = Page::default();
     let Some(chunk) = &answer.chunk else { return page };
     page.answer.push_str(&passage(&Passage::from(chunk), "", view));
+    page.answer.push_str(&beside(&answer.neighbors, "", view));
     if answer.found_in_generation != answer.generation {
         page.line(format!(
             "{FAINT}from generation {} of {}, which is at {} now{FAINT:#}",

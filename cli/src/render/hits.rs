@@ -4,7 +4,8 @@ use proto::json::Word;
 use proto::passage::Passage;
 use proto::v1::{SearchResponse, Verdict};
 
-use super::passage::passage;
+use super::explanation::explanation;
+use super::passage::{beside, passage};
 use super::{FAINT, Page, View, count};
 
 /// Renders an answer, best hit first.
@@ -14,6 +15,7 @@ pub fn hits(answer: &SearchResponse, view: View<'_>) -> Page {
     for (index, hit) in answer.hits.iter().enumerate() {
         let number = format!("{:>width$}. ", index + 1);
         page.answer.push_str(&passage(&Passage::from(hit), &number, view));
+        page.answer.push_str(&beside(&hit.neighbors, &" ".repeat(number.len()), view));
         if hit.text.is_some() {
             page.answer.push('\n');
         }
@@ -28,6 +30,7 @@ pub fn hits(answer: &SearchResponse, view: View<'_>) -> Page {
             answer.collection, answer.generation
         ));
     }
+    explanation(&mut page, answer);
     if !answer.hits.is_empty() && answer.hits.iter().all(|hit| !stands(hit.verdict())) {
         page.note("none of these passages stands in its file any more", "do not quote them");
     }

@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use proto::clean;
 use proto::json::Word;
 use proto::passage::Passage;
-use proto::v1::Verdict;
+use proto::v1::{Neighbor, Verdict};
 
 use super::{FAINT, STRONG, View, push};
 use crate::place;
@@ -33,6 +33,15 @@ pub(super) fn passage(passage: &Passage<'_>, number: &str, view: View<'_>) -> St
     }
     push(&mut text, format_args!("{indent}{}\n", clean::line(passage.footnote)));
     text
+}
+
+/// The passages beside another, each behind the word for its side.
+pub(super) fn beside(neighbors: &[Neighbor], indent: &str, view: View<'_>) -> String {
+    let one = |neighbor: &Neighbor| {
+        let side = neighbor.side().word().unwrap_or("beside");
+        passage(&Passage::from(neighbor), &format!("{indent}{side}: "), view)
+    };
+    neighbors.iter().map(one).collect()
 }
 
 fn style(verdict: Verdict) -> Style {

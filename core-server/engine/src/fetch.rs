@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use tantivy::DocAddress;
+
 use crate::citation::LineRange;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -11,7 +13,8 @@ use crate::generation::Generation;
 use crate::id::{ChunkId, DocumentId};
 use crate::index::Collection;
 use crate::lexical::record::ChunkRecord;
-use crate::query::{Caller, FetchChunk, FetchedChunk, Passage, PassageName, Stats};
+use crate::query::{Caller, FetchChunk, FetchedChunk, Neighbor, PassageName, Stats};
+use crate::search::{Beside, passage, surroundings};
 use crate::stop::Stop;
 use crate::verify::{Generations, Place};
 
@@ -27,21 +30,30 @@ pub(crate) fn fetch_chunk(
     });
     let collection = engine.index().resolve(named, caller)?;
     let began = Instant::now();
-    let (cited, chunk) = find(&collection, &fetch.passage, stop)?;
+    let (cited, address, chunk) = find(&collection, &fetch.passage, stop)?;
+    let hit = std::iter::once((address, &chunk));
+    let beside = surroundings(cited.lexical()?, hit, fetch.neighbors, usize::MAX)?.of_hits;
+    let beside: Vec<Beside> = beside.into_iter().flatten().collect();
     let load = began.elapsed();
     let current = collection.generation();
     let began = Instant::now();
     let generations = Generations { cited: &cited, current };
-    let mut findings = engine.verifier().check(collection.name(), generations, &[&chunk], stop)?;
+    let chunks: Vec<&ChunkRecord> =
+        std::iter::once(&chunk).chain(beside.iter().map(|beside| &beside.record)).collect();
+    let findings = engine.verifier().check(collection.name(), generations, &chunks, stop)?;
+    let mut findings = findings.into_iter();
     let verify = began.elapsed();
-    let finding = findings.pop().ok_or_else(|| not_found(&collection))?;
+    let finding = findings.next().ok_or_else(|| not_found(&collection))?;
     let superseded_by = superseding(current, &chunk, &finding.place)?;
-    let path_of = || engine.verifier().path_of(collection.name(), current, &finding.place.source);
-    let open_path = caller.open_paths.then(path_of).flatten();
+    let checked = |(record, finding)| passage(engine, &collection, &cited, caller, record, finding);
+    let neighbor =
+        |(Beside { side, record }, finding)| Neighbor { side, passage: checked((record, finding)) };
+    let neighbors = beside.into_iter().zip(findings).map(neighbor).collect();
     Ok(FetchedChunk {
         collection: collection.name().clone(),
         generation: current.id(),
-        passage: Passage::new(collection.name(), cited.id(), chunk, finding, open_path),
+        passage: checked((chunk, finding)),
+        neighbors,
         found_in: cited.id(),
         superseded_by,
         stats: Stats { load, verify, ..Stats::default() },
@@ -53,36 +65,35 @@ fn find(
     collection: &Collection,
     passage: &PassageName,
     stop: &Stop,
-) -> Result<(Arc<Generation>, ChunkRecord)> {
+) -> Result<(Arc<Generation>, DocAddress, ChunkRecord)> {
     let current = collection.generation();
-    if let Some(chunk) = find_in(current, passage)? {
-        return Ok((Arc::clone(current), chunk));
+    if let Some((address, chunk)) = find_in(current, passage)? {
+        return Ok((Arc::clone(current), address, chunk));
     }
     for kept in collection.kept()? {
         stop.check()?;
-        if let Some(chunk) = find_in(&kept, passage)? {
-            return Ok((Arc::new(kept), chunk));
+        if let Some((address, chunk)) = find_in(&kept, passage)? {
+            return Ok((Arc::new(kept), address, chunk));
         }
     }
     Err(not_found(collection))
 }
 
-fn find_in(generation: &Generation, passage: &PassageName) -> Result<Option<ChunkRecord>> {
+fn find_in(generation: &Generation, passage: &PassageName) -> Result<Option<(DocAddress, ChunkRecord)>> {
     match passage {
-        PassageName::Id(id) => Ok(generation.lexical()?.chunk(*id)?.map(|(_, chunk)| chunk)),
+        PassageName::Id(id) => generation.lexical()?.chunk(*id),
         PassageName::Footnote(footnote) => find_footnote(generation, footnote),
     }
 }
 
 /// The chunk whose text a footnote was made of. A footnote carries lines as they were found, which may have moved on
 /// since the generation was made, so of several chunks with the same hash in the document the closest is meant.
-fn find_footnote(generation: &Generation, footnote: &Footnote) -> Result<Option<ChunkRecord>> {
+fn find_footnote(generation: &Generation, footnote: &Footnote) -> Result<Option<(DocAddress, ChunkRecord)>> {
     let chunks = generation.lexical()?.chunks_of(DocumentId::of_source(&footnote.source))?;
     let same_text = chunks
         .into_iter()
-        .map(|(_, chunk)| chunk)
-        .filter(|chunk| chunk.text_sha256.as_bytes().starts_with(&footnote.sha256_prefix));
-    Ok(same_text.min_by_key(|chunk| distance(chunk.lines, footnote.lines)))
+        .filter(|(_, chunk)| chunk.text_sha256.as_bytes().starts_with(&footnote.sha256_prefix));
+    Ok(same_text.min_by_key(|(_, chunk)| distance(chunk.lines, footnote.lines)))
 }
 
 fn distance(a: LineRange, b: LineRange) -> u32 {

@@ -43,14 +43,14 @@ pub struct Fused {
 pub fn fuse(bm25: &[Candidate], dense: &[Candidate], weight: DenseWeight) -> Vec<Fused> {
     let mut fused: HashMap<DocAddress, Fused> = HashMap::with_capacity(bm25.len() + dense.len());
     let worst_bm25 = if bm25.len() < DEPTH { Some(0.0) } else { None };
-    for (candidate, normalized, place) in normalized(bm25, worst_bm25) {
+    for (candidate, place) in places(bm25, worst_bm25, 1.0 - weight.share()) {
         let fused = fused.entry(candidate.address).or_insert_with(|| Fused::alone(&candidate));
-        fused.score += (1.0 - weight.share()) * normalized;
+        fused.score += place.part;
         fused.bm25 = Some(place);
     }
-    for (candidate, normalized, place) in normalized(dense, None) {
+    for (candidate, place) in places(dense, None, weight.share()) {
         let fused = fused.entry(candidate.address).or_insert_with(|| Fused::alone(&candidate));
-        fused.score += weight.share() * normalized;
+        fused.score += place.part;
         fused.dense = Some(place);
     }
     let mut fused: Vec<Fused> = fused.into_values().collect();
@@ -69,9 +69,9 @@ impl Fused {
     }
 }
 
-/// Each candidate with its score between the `worst`, or else the leg's own, 0, and the leg's best, 1, and its place.
-/// Where all are equal, all are best.
-fn normalized(leg: &[Candidate], worst: Option<f64>) -> impl Iterator<Item = (Candidate, f64, LegPlace)> {
+/// Each candidate with its place. Its part is `share` of its score between the `worst`, or else the leg's own, 0, and the
+/// leg's best, 1. Where all are equal, all are best.
+fn places(leg: &[Candidate], worst: Option<f64>, share: f64) -> impl Iterator<Item = (Candidate, LegPlace)> {
     let mut leg = leg.to_vec();
     leg.sort_unstable_by(Candidate::order);
     let best = leg.first().map_or(0.0, |candidate| f64::from(candidate.score));
@@ -80,7 +80,7 @@ fn normalized(leg: &[Candidate], worst: Option<f64>) -> impl Iterator<Item = (Ca
     leg.into_iter().zip(1..).map(move |(candidate, rank)| {
         let score = f64::from(candidate.score);
         let normalized = if range > 0.0 { (score - worst) / range } else { 1.0 };
-        (candidate, normalized, LegPlace { score, rank })
+        (candidate, LegPlace { score, rank, part: share * normalized })
     })
 }
 

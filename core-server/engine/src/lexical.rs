@@ -27,7 +27,7 @@ use tantivy::{
 
 use self::directory::Sealed;
 use self::record::ChunkRecord;
-use self::schema::{Ranked, TIE, fields, length_name};
+use self::schema::{BYTE_START, Ranked, TIE, fields, length_name};
 use self::statistics::{Lengths, dead_rows};
 use crate::error::{Error, Result};
 use crate::id::{ChunkId, DocumentId, Sha256};
@@ -43,6 +43,8 @@ pub struct Lexical {
     dead: Vec<Vec<DocId>>,
     /// By segment, what orders equal scores.
     ties: Vec<Column<u64>>,
+    /// By segment, where in its document each chunk begins.
+    starts: Vec<Column<u64>>,
 }
 
 /// One segment of a lexical index. Its rows are numbered from 0, and keep their numbers when some are deleted.
@@ -80,9 +82,12 @@ impl Lexical {
     fn with_tokens(path: &Path, searcher: Searcher, tokens: [u64; 4]) -> Result<Self> {
         let lengths = tokens.map(|tokens| Lengths::new(searcher.num_docs(), tokens));
         let dead = searcher.segment_readers().iter().map(dead_rows).collect();
-        let ties = searcher.segment_readers().iter().map(|reader| reader.fast_fields().u64(TIE));
-        let ties = ties.collect::<Result<_, _>>().map_err(failed("opening the order of ties"))?;
-        Ok(Self { path: path.to_owned(), searcher, tokens, lengths, dead, ties })
+        let column = |name: &str| {
+            let columns = searcher.segment_readers().iter().map(|reader| reader.fast_fields().u64(name));
+            columns.collect::<Result<_, _>>().map_err(failed("opening the order of chunks"))
+        };
+        let (ties, starts) = (column(TIE)?, column(BYTE_START)?);
+        Ok(Self { path: path.to_owned(), searcher, tokens, lengths, dead, ties, starts })
     }
 
     /// tantivy's view of it.
@@ -133,6 +138,14 @@ impl Lexical {
     /// All chunks of a document, in document order; empty where it is not here.
     pub fn chunks_of(&self, document: DocumentId) -> Result<Vec<(DocAddress, ChunkRecord)>> {
         self.records(fields().document_id, document.as_bytes())
+    }
+
+    /// Where all chunks of a document are, in document order; empty where it is not here. Reads none of them.
+    pub fn places_of(&self, document: DocumentId) -> Result<Vec<DocAddress>> {
+        let mut places = self.addresses(fields().document_id, document.as_bytes())?;
+        let start = |address: &DocAddress| self.starts[address.segment_ord as usize].first(address.doc_id);
+        places.sort_by_cached_key(start);
+        Ok(places)
     }
 
     /// All chunks whose cited bytes have this hash, by source and place.

@@ -15,6 +15,7 @@ pub mod filter;
 pub mod footnote;
 pub mod fusion;
 pub mod generation;
+pub mod highlight;
 pub mod id;
 pub mod index;
 pub mod lexical;

@@ -40,6 +40,9 @@ pub trait Embed: Send + Sync {
 
     /// Embeds a passage. Says also whether it exceeded the window.
     fn embed_passage(&self, text: &str) -> Result<Embedding>;
+
+    /// How many tokens a text is that has `prefix` before it, also beyond the window.
+    fn tokens(&self, prefix: &str, text: &str) -> Result<u32>;
 }
 
 /// A passage's vector.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::citation::{Citation, Reason, Verdict};
+use crate::citation::{ByteRange, Citation, Reason, Verdict};
 use crate::collection::CollectionName;
 use crate::filter::Filter;
 use crate::footnote::Footnote;
@@ -61,6 +61,10 @@ pub struct Search {
     pub verify: bool,
     /// Which documents are looked into; the empty filter leaves all.
     pub filter: Filter,
+    /// How many passages before and after each hit are given as well.
+    pub neighbors: usize,
+    /// Whether the answer says how it came about.
+    pub explain: bool,
 }
 
 impl Search {
@@ -74,6 +78,8 @@ impl Search {
             max_bytes: usize::MAX,
             verify: true,
             filter: Filter::default(),
+            neighbors: 0,
+            explain: false,
         }
     }
 }
@@ -93,8 +99,62 @@ pub struct SearchAnswer {
     pub truncated: Option<Truncation>,
     /// What was not done.
     pub notices: Vec<Notice>,
+    /// How it came about, for who asked that.
+    pub explanation: Option<Explanation>,
     /// Where the time went.
     pub stats: Stats,
+}
+
+/// How an answer came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// Documents in the collection.
+    pub documents: u32,
+    /// Chunks in the collection.
+    pub chunks: u32,
+    /// What the filter left, where there was one.
+    pub left: Option<Left>,
+    /// Chunks that the BM25 leg ranked, where it was asked.
+    pub bm25_candidates: Option<u32>,
+    /// Chunks that the dense leg ranked, where it was asked.
+    pub dense_candidates: Option<u32>,
+    /// The dense leg's share of the combined score, 0 to 1.
+    pub dense_weight: Option<f64>,
+    /// What the BM25 leg looked for, where it was asked.
+    pub terms: Vec<TermExplanation>,
+    /// How much of the question the model read, where it was asked.
+    pub query_window: Option<Window>,
+}
+
+/// What a filter left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Documents.
+    pub documents: u32,
+    /// Chunks.
+    pub chunks: u32,
+}
+
+/// A term that was looked for in one field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TermExplanation {
+    /// The term, as the analyzer made it.
+    pub text: String,
+    /// The ranked field's name.
+    pub field: &'static str,
+    /// What it weighs there: the field's weight, as often as the question says it.
+    pub weight: f64,
+    /// How many chunks of the collection have it there.
+    pub chunks: u32,
+}
+
+/// A text against a model's window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Tokens that the model makes of the text, with what is put in front of it and around it.
+    pub tokens: u32,
+    /// Tokens that it reads; what is beyond has no part in the vector.
+    pub max_tokens: u32,
 }
 
 /// A ranked passage.
@@ -110,6 +170,30 @@ pub struct Hit {
     pub bm25: Option<LegPlace>,
     /// Its place in the dense leg.
     pub dense: Option<LegPlace>,
+    /// Where the words of the question stand in the text: bytes, in order, apart from each other.
+    pub highlights: Vec<ByteRange>,
+    /// The passages before and after it, in document order.
+    pub neighbors: Vec<Neighbor>,
+    /// How much of the passage the model read, for who asked that of the dense leg.
+    pub window: Option<Window>,
+}
+
+/// A passage beside another in the same document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbor {
+    /// Where it stands.
+    pub side: Side,
+    /// The passage, checked.
+    pub passage: Passage,
+}
+
+/// Before or after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Further up in the document.
+    Before,
+    /// Further down.
+    After,
 }
 
 /// A passage's place in one leg of the ranking.
@@ -119,6 +203,8 @@ pub struct LegPlace {
     pub score: f64,
     /// From 1.
     pub rank: u32,
+    /// What it adds to the score that the passage is ranked by.
+    pub part: f64,
 }
 
 /// A passage and its standing.
@@ -218,10 +304,14 @@ pub struct Stats {
     pub dense: Duration,
     /// Combining the legs.
     pub fusion: Duration,
-    /// Reading the hits' stored text.
+    /// Reading the stored text of the hits and their neighbours.
     pub load: Duration,
     /// Checking the hits against their sources.
     pub verify: Duration,
+    /// Finding the words of the question in the hits.
+    pub highlight: Duration,
+    /// Explaining the answer.
+    pub explain: Duration,
 }
 
 /// Which passage to fetch.
@@ -231,6 +321,8 @@ pub struct FetchChunk {
     pub collection: Option<CollectionName>,
     /// The passage.
     pub passage: PassageName,
+    /// How many passages before and after it are given as well.
+    pub neighbors: usize,
 }
 
 /// The two ways to name a passage.
@@ -251,6 +343,8 @@ pub struct FetchedChunk {
     pub generation: GenerationId,
     /// The passage, checked.
     pub passage: Passage,
+    /// The passages before and after it in that generation, in document order.
+    pub neighbors: Vec<Neighbor>,
     /// The newest generation that holds it.
     pub found_in: GenerationId,
     /// Current chunks at the same place, where the current generation holds it no longer.

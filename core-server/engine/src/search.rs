@@ -5,23 +5,31 @@
 //! Deliberately left out: waiting. While a model is being loaded the answer is [`Error::WarmingUp`](crate::Error::WarmingUp), at once, and
 //! whoever asked may ask again: no thread is held by a request that could not use it.
 
+mod explain;
+mod neighbors;
 mod ranking;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use self::explain::{Legs, explanation, passage_window};
+pub(crate) use self::neighbors::{Beside, Surroundings, surroundings};
 use self::ranking::Ranking;
-use crate::citation::{Reason, Verdict};
+use crate::citation::{ByteRange, Reason, Verdict};
 use crate::dense::Among;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::fusion::{self, DEPTH, DenseWeight, Fused};
 use crate::generation::Generation;
+use crate::highlight::Highlighter;
 use crate::index::Collection;
 use crate::lexical::record::ChunkRecord;
 use crate::lexical::{Candidate, Selection, WordQuery};
 use crate::model::Embed;
-use crate::query::{Caller, Hit, LegPlace, Notice, Passage, Search, SearchAnswer, Stats, Truncation};
+use crate::query::{
+    Caller, Explanation, Hit, LegPlace, Neighbor, Notice, Passage, Search, SearchAnswer, Stats, Truncation,
+    Window,
+};
 use crate::stop::Stop;
 use crate::verify::{Finding, Generations};
 
@@ -31,38 +39,74 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
     let collection = engine.index().resolve(search.collection.as_ref(), caller)?;
     let (ranking, mut notices) = Ranking::choose(search.mode, &collection, engine.models())?;
     let generation = collection.generation();
-    let mut question = Question { search, generation, selection: None, stop, stats: Stats::default() };
+    let highlighter = Highlighter::of(&search.query);
+    let mut question = Question {
+        search,
+        generation,
+        selection: None,
+        highlighter,
+        legs: Legs::default(),
+        stop,
+        stats: Stats::default(),
+    };
     notices.extend(question.select()?);
     let ranked = question.rank(&ranking)?;
     let records = question.load(&ranked)?;
-    let (returned, truncated) = cut(&records, search.max_bytes);
-    let findings = question.verify(engine, &collection, &records[..returned])?;
+    let returned = fitting(&records, search.max_bytes);
+    let beside = question.surroundings(&ranked[..returned], &records[..returned])?;
+    let truncated = truncation(&records, returned, &beside);
+    let (findings, findings_beside) =
+        question.verify(engine, &collection, &records[..returned], &beside.of_hits)?;
     notices.extend(not_verified(&findings));
-    let stats = question.stats;
-    let scale = ranking.scale();
-    let hits = ranked.into_iter().zip(records).zip(findings);
-    let hits = hits.map(|((place, record), finding)| {
-        let path = caller.open_paths.then(|| {
-            engine.verifier().path_of(collection.name(), collection.generation(), &finding.place.source)
-        });
-        let (name, generation) = (collection.name(), collection.generation().id());
-        Hit {
-            passage: Passage::new(name, generation, record, finding, path.flatten()),
+    let explanation = question.explain(&ranking)?;
+    let mut findings_beside = findings_beside.into_iter();
+    let mut hits = Vec::with_capacity(returned);
+    for (((place, record), finding), beside) in
+        ranked.into_iter().zip(records).zip(findings).zip(beside.of_hits)
+    {
+        let window = question.window(&ranking, &record)?;
+        let passage = |(record, finding)| passage(engine, &collection, generation, caller, record, finding);
+        let (sides, records): (Vec<_>, Vec<_>) = beside.into_iter().map(|one| (one.side, one.record)).unzip();
+        let neighbors = records.into_iter().zip(findings_beside.by_ref()).map(passage);
+        let neighbors =
+            sides.into_iter().zip(neighbors).map(|(side, passage)| Neighbor { side, passage }).collect();
+        let passage = passage((record, finding));
+        hits.push(Hit {
+            highlights: question.highlights(passage.text.as_deref()),
+            passage,
             score: place.score,
-            score_scale: scale,
+            score_scale: ranking.scale(),
             bm25: place.bm25,
             dense: place.dense,
-        }
-    });
+            neighbors,
+            window,
+        });
+    }
     Ok(SearchAnswer {
         collection: collection.name().clone(),
-        generation: collection.generation().id(),
+        generation: generation.id(),
         mode: ranking.mode(),
-        hits: hits.collect(),
+        hits,
         truncated,
         notices,
-        stats,
+        explanation,
+        stats: question.stats,
     })
+}
+
+/// What an answer says of a chunk of `generation`, checked.
+pub(crate) fn passage(
+    engine: &Engine,
+    collection: &Collection,
+    generation: &Generation,
+    caller: &Caller,
+    record: ChunkRecord,
+    finding: Finding,
+) -> Passage {
+    let source = &finding.place.source;
+    let path_of = || engine.verifier().path_of(collection.name(), collection.generation(), source);
+    let path = caller.open_paths.then(path_of).flatten();
+    Passage::new(collection.name(), generation.id(), record, finding, path)
 }
 
 /// A search on its way, and the time it took so far.
@@ -71,6 +115,9 @@ struct Question<'a> {
     generation: &'a Generation,
     /// The rows that the filter leaves; `None` where there is no filter.
     selection: Option<Arc<Selection>>,
+    highlighter: Highlighter,
+    /// What the legs did so far.
+    legs: Legs,
     stop: &'a Stop,
     stats: Stats,
 }
@@ -103,6 +150,7 @@ impl Question<'_> {
                 let depth = top_k.max(DEPTH);
                 let (bm25, dense) = (self.bm25(depth)?, self.dense(&**model, depth)?);
                 let weight = DenseWeight::of(&self.search.query, model.languages());
+                self.legs.dense_weight = Some(weight.share());
                 timed(&mut self.stats.fusion, || fusion::fuse(&bm25, &dense, weight))
             }
         };
@@ -114,7 +162,9 @@ impl Question<'_> {
     fn bm25(&mut self, k: usize) -> Result<Vec<Candidate>> {
         let lexical = self.generation.lexical()?;
         let (query, selection) = (WordQuery::of(&self.search.query), self.selection.as_deref());
-        timed(&mut self.stats.bm25, || lexical.search_in(&query, k, selection, self.stop))
+        let found = timed(&mut self.stats.bm25, || lexical.search_in(&query, k, selection, self.stop))?;
+        self.legs.bm25 = Some(found.len());
+        Ok(found)
     }
 
     fn dense(&mut self, model: &dyn Embed, k: usize) -> Result<Vec<Candidate>> {
@@ -131,6 +181,7 @@ impl Question<'_> {
         let tie = |address| lexical.tie(address);
         let scanned =
             timed(&mut self.stats.dense, || crate::dense::scan(&segments, &vector, k, &tie, self.stop))?;
+        self.legs.dense = Some(scanned.len());
         let candidate = |(address, score)| Candidate { address, score, tie: lexical.tie(address) };
         Ok(scanned.into_iter().map(candidate).collect())
     }
@@ -140,56 +191,95 @@ impl Question<'_> {
         timed(&mut self.stats.load, || ranked.iter().map(|place| lexical.record(place.address)).collect())
     }
 
+    /// The passages beside the hits, as many as were asked for and fit.
+    fn surroundings(&mut self, ranked: &[Fused], records: &[ChunkRecord]) -> Result<Surroundings> {
+        let room = self.search.max_bytes.saturating_sub(bytes(records));
+        let lexical = self.generation.lexical()?;
+        let hits = ranked.iter().map(|place| place.address).zip(records);
+        timed(&mut self.stats.load, || surroundings(lexical, hits, self.search.neighbors, room))
+    }
+
+    /// Checks the hits and what stands beside them, each source once.
     fn verify(
         &mut self,
         engine: &Engine,
         collection: &Collection,
-        records: &[ChunkRecord],
-    ) -> Result<Vec<Finding>> {
-        if !self.search.verify {
-            let unchecked = |record| Finding::unchecked(record, Reason::NotRequested);
-            return Ok(records.iter().map(unchecked).collect());
+        hits: &[ChunkRecord],
+        beside: &[Vec<Beside>],
+    ) -> Result<(Vec<Finding>, Vec<Finding>)> {
+        let beside = beside.iter().flatten().map(|beside| &beside.record);
+        let records: Vec<&ChunkRecord> = hits.iter().chain(beside).collect();
+        let mut findings = if self.search.verify {
+            let generations = Generations { cited: self.generation, current: self.generation };
+            timed(&mut self.stats.verify, || {
+                engine.verifier().check(collection.name(), generations, &records, self.stop)
+            })?
+        } else {
+            records.iter().map(|record| Finding::unchecked(record, Reason::NotRequested)).collect()
+        };
+        let beside = findings.split_off(hits.len());
+        Ok((findings, beside))
+    }
+
+    fn highlights(&mut self, text: Option<&str>) -> Vec<ByteRange> {
+        let ranges = |text| self.highlighter.ranges(text);
+        timed(&mut self.stats.highlight, || text.map(ranges).unwrap_or_default())
+    }
+
+    fn explain(&mut self, ranking: &Ranking) -> Result<Option<Explanation>> {
+        if !self.search.explain {
+            return Ok(None);
         }
-        let generations = Generations { cited: self.generation, current: self.generation };
-        let records: Vec<&ChunkRecord> = records.iter().collect();
-        timed(&mut self.stats.verify, || {
-            engine.verifier().check(collection.name(), generations, &records, self.stop)
+        let selection = self.selection.as_deref();
+        timed(&mut self.stats.explain, || {
+            explanation(self.generation, &self.search.query, selection, ranking, self.legs).map(Some)
         })
+    }
+
+    /// How much of a hit the model read.
+    fn window(&mut self, ranking: &Ranking, record: &ChunkRecord) -> Result<Option<Window>> {
+        let model = ranking.model().filter(|_| self.search.explain);
+        timed(&mut self.stats.explain, || model.map(|model| passage_window(model, record)).transpose())
     }
 }
 
 fn place_in_bm25((candidate, rank): (Candidate, u32)) -> Fused {
-    let place = LegPlace { score: candidate.score.into(), rank };
+    let place = LegPlace { score: candidate.score.into(), rank, part: candidate.score.into() };
     Fused { score: place.score, bm25: Some(place), ..Fused::alone(&candidate) }
 }
 
 fn place_in_dense((candidate, rank): (Candidate, u32)) -> Fused {
-    let place = LegPlace { score: candidate.score.into(), rank };
+    let place = LegPlace { score: candidate.score.into(), rank, part: candidate.score.into() };
     Fused { score: place.score, dense: Some(place), ..Fused::alone(&candidate) }
 }
 
-/// How many of the records fit into `max_bytes` of text, the first in any case, and what is left out.
-fn cut(records: &[ChunkRecord], max_bytes: usize) -> (usize, Option<Truncation>) {
+/// How many of the records fit into `max_bytes` of text, the first in any case.
+fn fitting(records: &[ChunkRecord], max_bytes: usize) -> usize {
     let mut bytes = 0;
     let fits = |record: &&ChunkRecord| {
         bytes += record.text.len();
         bytes <= max_bytes
     };
-    let returned = records.iter().take_while(fits).count().max(records.len().min(1));
-    if returned == records.len() {
-        return (returned, None);
+    records.iter().take_while(fits).count().max(records.len().min(1))
+}
+
+fn bytes(records: &[ChunkRecord]) -> usize {
+    records.iter().map(|record| record.text.len()).sum()
+}
+
+/// What is left out of an answer that returns the first `returned` of `records`, and what stands beside them.
+fn truncation(records: &[ChunkRecord], returned: usize, beside: &Surroundings) -> Option<Truncation> {
+    if returned == records.len() && beside.bytes_left_out == 0 {
+        return None;
     }
-    let size = |records: &[ChunkRecord]| {
-        u32::try_from(records.iter().map(|record| record.text.len()).sum::<usize>()).unwrap_or(u32::MAX)
-    };
-    let count = |hits: usize| u32::try_from(hits).unwrap_or(u32::MAX);
-    let truncation = Truncation {
+    let given: usize = beside.of_hits.iter().flatten().map(|beside| beside.record.text.len()).sum();
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Some(Truncation {
         total_hits: count(records.len()),
         returned_hits: count(returned),
-        total_bytes: size(records),
-        returned_bytes: size(&records[..returned]),
-    };
-    (returned, Some(truncation))
+        total_bytes: count(bytes(records) + given + beside.bytes_left_out),
+        returned_bytes: count(bytes(&records[..returned]) + given),
+    })
 }
 
 /// How many hits do not stand where they were indexed, by verdict.

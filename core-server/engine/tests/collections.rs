@@ -220,7 +220,7 @@ fn a_footnote_names_its_collection() {
     let world = two_collections();
     let footnote = format!("footnote:other/b.md#L1;{}", engine::id::Sha256::of(b"text").short());
     let passage = PassageName::Footnote(footnote.parse().expect("a footnote"));
-    let fetch = FetchChunk { collection: None, passage };
+    let fetch = FetchChunk { collection: None, passage, neighbors: 0 };
     let fetched = world.engine().fetch_chunk(&fetch, &Caller::default(), &Stop::never()).expect("found");
     assert_eq!((fetched.collection.as_str(), fetched.passage.citation.source.as_str()), ("other", "b.md"));
     assert_eq!(fetched.passage.open_path, None);

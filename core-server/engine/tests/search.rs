@@ -9,7 +9,7 @@ use engine::citation::{Reason, Verdict};
 use engine::error::ModeObstacle;
 use engine::filter::{Filter, Paths, Period, Tag};
 use engine::generation::GenerationId;
-use engine::query::{Caller, Mode, Notice, ScoreScale, Search, SearchAnswer, Truncation};
+use engine::query::{Caller, Left, Mode, Notice, ScoreScale, Search, SearchAnswer, Truncation};
 use engine::stop::Stop;
 use engine::{Error, Result};
 
@@ -167,4 +167,47 @@ fn a_filter_that_leaves_nothing_says_so() {
         let answer = answer(&world, &Search { mode: Some(Mode::Bm25), filter, ..question("valve") });
         assert_eq!((answer.hits.len(), answer.notices), (0, vec![Notice::NothingLeft]));
     }
+}
+
+#[test]
+fn who_asks_is_told_how_the_ranking_came_about() {
+    let world = world();
+    let filter = Filter { paths: Paths::new(&["a.md"]).expect("globs"), ..Filter::default() };
+    let asked =
+        Search { mode: Some(Mode::Bm25), filter, explain: true, ..question("right right valve lead") };
+    let answer = answer(&world, &asked);
+    let explanation = answer.explanation.expect("explained");
+    assert_eq!((explanation.documents, explanation.chunks), (2, 3));
+    assert_eq!(explanation.left, Some(Left { documents: 1, chunks: 2 }));
+    assert_eq!((explanation.bm25_candidates, explanation.dense_candidates), (Some(2), None));
+    assert_eq!((explanation.dense_weight, explanation.query_window), (None, None));
+    let in_text = explanation.terms.iter().filter(|term| term.field == "words");
+    let in_text: Vec<_> = in_text.map(|term| (term.text.as_str(), term.weight, term.chunks)).collect();
+    assert_eq!(in_text, [("lead", 1.0, 1), ("right", 2.0, 1), ("valv", 1.0, 2)]);
+    for hit in &answer.hits {
+        let place = hit.bm25.expect("a place");
+        assert_eq!((place.part.to_bits(), hit.window), (hit.score.to_bits(), None));
+    }
+    assert_eq!(self::answer(&world, &question("valve")).explanation, None);
+}
+
+#[test]
+fn words_of_the_question_are_shown_where_the_text_stands() {
+    let world = world();
+    let shown = |answer: &SearchAnswer| -> Vec<Vec<String>> {
+        let of_hit = |hit: &engine::query::Hit| {
+            let text = hit.passage.text.as_deref().unwrap_or_default();
+            let slice = |range: &engine::citation::ByteRange| {
+                text[range.start as usize..range.end as usize].to_owned()
+            };
+            hit.highlights.iter().map(slice).collect()
+        };
+        answer.hits.iter().map(of_hit).collect()
+    };
+    assert_eq!(
+        shown(&answer(&world, &question("the valves, right"))),
+        [vec!["right", "valve"], vec!["valve"]]
+    );
+    world.write("a.md", "All of it is other text.");
+    assert_eq!(shown(&answer(&world, &question("right valve"))), [vec![""; 0], vec![]]);
 }

@@ -29,7 +29,11 @@ fn world() -> World {
 
 fn fetch(world: &World, passage: PassageName) -> Result<FetchedChunk, Error> {
     let caller = Caller { open_paths: true, ..Caller::default() };
-    world.engine().fetch_chunk(&FetchChunk { collection: None, passage }, &caller, &Stop::never())
+    world.engine().fetch_chunk(
+        &FetchChunk { collection: None, passage, neighbors: 0 },
+        &caller,
+        &Stop::never(),
+    )
 }
 
 fn fetched(world: &World, id: ChunkId) -> FetchedChunk {
@@ -87,7 +91,8 @@ fn an_edit_of_the_same_length_with_its_time_put_back_is_drift() {
     let modified = path.metadata().expect("there").modified().expect("a time");
     // Seen while it stands, so that anything remembered would be remembered.
     let engine = world.engine();
-    let ask = FetchChunk { collection: None, passage: PassageName::Id(chunk_id("a.md", RIGHT, 0)) };
+    let ask =
+        FetchChunk { collection: None, passage: PassageName::Id(chunk_id("a.md", RIGHT, 0)), neighbors: 0 };
     let verdict =
         || engine.fetch_chunk(&ask, &Caller::default(), &Stop::never()).expect("found").passage.verdict;
     assert_eq!(verdict(), Verdict::Verified);
@@ -351,7 +356,8 @@ fn a_copy_that_was_there_before_is_no_rename() {
 #[test]
 fn a_passed_deadline_ends_it() {
     let world = world();
-    let ask = FetchChunk { collection: None, passage: PassageName::Id(chunk_id("a.md", RIGHT, 0)) };
+    let ask =
+        FetchChunk { collection: None, passage: PassageName::Id(chunk_id("a.md", RIGHT, 0)), neighbors: 0 };
     let stop = Stop::at(std::time::Instant::now());
     assert!(matches!(
         world.engine().fetch_chunk(&ask, &Caller::default(), &stop),

@@ -62,15 +62,6 @@ pub struct Embedded {
     pub truncated: usize,
 }
 
-/// The exact string that is embedded for a chunk: the headings above it, a line feed, its text.
-pub fn embedded_text(record: &ChunkRecord) -> String {
-    if record.heading_path.is_empty() {
-        record.text.clone()
-    } else {
-        format!("{}\n{}", record.heading_path.join(" > "), record.text)
-    }
-}
-
 /// What a chunk's vector is known by: a hash of the model's identity and of the exact string embedded.
 pub fn embed_key(model: &Sha256, text: &str) -> Sha256 {
     let hasher = sha2::Sha256::new().chain_update(model.as_bytes()).chain_update(text);
@@ -161,7 +152,7 @@ impl Work<'_> {
     }
 
     fn make(&self, missing: Missing) -> Result<Made> {
-        let text = embedded_text(&self.lexical.record(missing.address)?);
+        let text = self.lexical.record(missing.address)?.embedded_text();
         let embedding = self.model.embed_passage(&text)?;
         Ok(Made {
             key: missing.key,

@@ -17,7 +17,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use tantivy::DocAddress;
 
 use crate::catalog::Catalog;
-use crate::embed::{Missing, embed_key, embedded_text};
+use crate::embed::{Missing, embed_key};
 use crate::error::Result;
 use crate::publish::Draft;
 use crate::vector_writer::VectorWriter;
@@ -141,7 +141,7 @@ fn keys_of(lexical: &Lexical, ord: u32, segment: &Segment, model: &Sha256) -> Re
                 return Ok(None);
             }
             let record = lexical.record(DocAddress::new(ord, row))?;
-            Ok(Some(embed_key(model, &embedded_text(&record))))
+            Ok(Some(embed_key(model, &record.embedded_text())))
         })
         .collect()
 }
@@ -170,7 +170,7 @@ fn salvage(
         let vectors = VectorSegment::open(parent.folder().join(vector_file(&segment.id)))?;
         for row in rows {
             let record = before.record(DocAddress::new(ord, row))?;
-            let key = embed_key(model, &embedded_text(&record));
+            let key = embed_key(model, &record.embedded_text());
             if let Some(vector) = vectors.row(row)
                 && wanted.remove(&key)
             {

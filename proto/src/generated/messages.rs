@@ -14,7 +14,7 @@ pub struct SearchRequest {
     /// How to rank. Unset: `hybrid` where the collection has vectors, else `bm25`.
     #[prost(enumeration = "Mode", optional, tag = "4")]
     pub mode: ::core::option::Option<i32>,
-    /// UTF-8 bytes of hits' text at most.
+    /// UTF-8 bytes of hits' and neighbours' text at most.
     #[prost(uint32, optional, tag = "5")]
     pub max_bytes: ::core::option::Option<u32>,
     /// Check each hit against its source.
@@ -23,6 +23,12 @@ pub struct SearchRequest {
     /// Which documents to look in. All of its conditions must hold.
     #[prost(message, optional, tag = "7")]
     pub filter: ::core::option::Option<Filter>,
+    /// How many passages before and after each hit to give as well.
+    #[prost(uint32, optional, tag = "8")]
+    pub neighbors: ::core::option::Option<u32>,
+    /// Say how the ranking came about.
+    #[prost(bool, optional, tag = "9")]
+    pub explain: ::core::option::Option<bool>,
 }
 /// Which documents to look in.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -79,6 +85,94 @@ pub struct SearchResponse {
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stats: ::core::option::Option<Stats>,
+    /// How the ranking came about, for who asked that.
+    #[prost(message, optional, tag = "8")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: ::core::option::Option<Explanation>,
+}
+/// How an answer came about.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Explanation {
+    /// Documents in the collection.
+    #[prost(uint32, tag = "1")]
+    #[serde(default)]
+    pub documents: u32,
+    /// Passages in the collection.
+    #[prost(uint32, tag = "2")]
+    #[serde(default)]
+    pub chunks: u32,
+    /// Documents that the filter left; absent without a filter.
+    #[prost(uint32, optional, tag = "3")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documents_left: ::core::option::Option<u32>,
+    /// Passages that the filter left; absent without a filter.
+    #[prost(uint32, optional, tag = "4")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunks_left: ::core::option::Option<u32>,
+    /// Passages that BM25 ranked, a hundred at most or as many as were asked for.
+    #[prost(uint32, optional, tag = "5")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bm25_candidates: ::core::option::Option<u32>,
+    /// Passages that were ranked by similarity, as many at most.
+    #[prost(uint32, optional, tag = "6")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dense_candidates: ::core::option::Option<u32>,
+    /// What similarity weighs in a fused score, from 0 to 1; words weigh what is left.
+    #[prost(double, optional, tag = "7")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::json::decimal::optional")]
+    pub dense_weight: ::core::option::Option<f64>,
+    /// What BM25 looked for.
+    #[prost(message, repeated, tag = "8")]
+    #[serde(default)]
+    pub terms: ::prost::alloc::vec::Vec<QueryTerm>,
+    /// How much of the query the model read.
+    #[prost(message, optional, tag = "9")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query_window: ::core::option::Option<Window>,
+}
+/// A term that was looked for in one field.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct QueryTerm {
+    /// The term, as the analyzer made it of the query.
+    #[prost(string, tag = "1")]
+    #[serde(default)]
+    pub term: ::prost::alloc::string::String,
+    /// The field: `words` of the text, `exact` forms of it, `heading` or `path`.
+    #[prost(string, tag = "2")]
+    #[serde(default)]
+    pub field: ::prost::alloc::string::String,
+    /// What it weighs there.
+    #[prost(double, tag = "3")]
+    #[serde(default)]
+    #[serde(serialize_with = "crate::json::decimal::one")]
+    pub weight: f64,
+    /// How many passages of the collection have it there.
+    #[prost(uint32, tag = "4")]
+    #[serde(default)]
+    pub chunks: u32,
+}
+/// A text against the model's window.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Window {
+    /// Tokens that the model makes of it.
+    #[prost(uint32, tag = "1")]
+    #[serde(default)]
+    pub tokens: u32,
+    /// Tokens that it reads; what is beyond has no part in the vector.
+    #[prost(uint32, tag = "2")]
+    #[serde(default)]
+    pub max_tokens: u32,
 }
 /// One passage and its standing.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -182,6 +276,107 @@ pub struct Hit {
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated: ::core::option::Option<::prost::alloc::string::String>,
+    /// The passages before and after it, in document order; each stands in an answer once.
+    #[prost(message, repeated, tag = "21")]
+    #[serde(default)]
+    pub neighbors: ::prost::alloc::vec::Vec<Neighbor>,
+    /// Where words of the query stand in `text`, in order.
+    #[prost(message, repeated, tag = "22")]
+    #[serde(default)]
+    pub highlights: ::prost::alloc::vec::Vec<Highlight>,
+    /// How its score came about, for who asked that.
+    #[prost(message, optional, tag = "23")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: ::core::option::Option<HitExplanation>,
+}
+/// Bytes of a passage's `text`.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Highlight {
+    /// The first byte, from 0.
+    #[prost(uint32, tag = "1")]
+    #[serde(default)]
+    pub start: u32,
+    /// The byte behind the last.
+    #[prost(uint32, tag = "2")]
+    #[serde(default)]
+    pub end: u32,
+}
+/// How a hit's score came about, beside its ranks and raw scores.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct HitExplanation {
+    /// What BM25 adds to `score`.
+    #[prost(double, optional, tag = "1")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::json::decimal::optional")]
+    pub bm25_part: ::core::option::Option<f64>,
+    /// What similarity adds to `score`.
+    #[prost(double, optional, tag = "2")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::json::decimal::optional")]
+    pub dense_part: ::core::option::Option<f64>,
+    /// How much of the passage the model read.
+    #[prost(message, optional, tag = "3")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: ::core::option::Option<Window>,
+}
+/// A passage beside another in the same document, and its standing.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Neighbor {
+    /// On which side of the other.
+    #[prost(enumeration = "Side", tag = "1")]
+    #[serde(default)]
+    #[serde(serialize_with = "crate::json::word::one::write::<Side, _>")]
+    #[serde(deserialize_with = "crate::json::word::one::read::<Side, _>")]
+    pub side: i32,
+    /// The passage's id.
+    #[prost(string, tag = "2")]
+    #[serde(default)]
+    pub chunk_id: ::prost::alloc::string::String,
+    /// The citation in the form made for pasting into an answer.
+    #[prost(string, tag = "3")]
+    #[serde(default)]
+    pub footnote: ::prost::alloc::string::String,
+    /// The headings above the passage, outermost first.
+    #[prost(string, repeated, tag = "4")]
+    #[serde(default)]
+    pub heading_path: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The passage as it stands in the source; absent where it does not.
+    #[prost(string, optional, tag = "5")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: ::core::option::Option<::prost::alloc::string::String>,
+    /// The passage as it was indexed, where it does not stand in the source any more.
+    #[prost(string, optional, tag = "6")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub indexed_text: ::core::option::Option<::prost::alloc::string::String>,
+    /// What stands at the cited place now, where that is something else.
+    #[prost(string, optional, tag = "7")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current_text: ::core::option::Option<::prost::alloc::string::String>,
+    /// Where the passage stands.
+    #[prost(message, optional, tag = "8")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub citation: ::core::option::Option<Citation>,
+    /// Whether it still stands there.
+    #[prost(enumeration = "Verdict", tag = "9")]
+    #[serde(default)]
+    #[serde(serialize_with = "crate::json::word::one::write::<Verdict, _>")]
+    #[serde(deserialize_with = "crate::json::word::one::read::<Verdict, _>")]
+    pub verdict: i32,
+    /// Why the verdict is so, one word for machines.
+    #[prost(string, tag = "10")]
+    #[serde(default)]
+    pub reason: ::prost::alloc::string::String,
 }
 /// Where a text stands.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -319,6 +514,16 @@ pub struct Stats {
     #[serde(default)]
     #[serde(serialize_with = "crate::json::decimal::one")]
     pub filter_ms: f64,
+    /// Finding words of the query in the hits.
+    #[prost(double, tag = "11")]
+    #[serde(default)]
+    #[serde(serialize_with = "crate::json::decimal::one")]
+    pub highlight_ms: f64,
+    /// Explaining the answer.
+    #[prost(double, tag = "12")]
+    #[serde(default)]
+    #[serde(serialize_with = "crate::json::decimal::one")]
+    pub explain_ms: f64,
 }
 /// Which passage.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -332,6 +537,9 @@ pub struct FetchChunkRequest {
     /// The collection to ask. Unset: the footnote's, the one that holds the caller's folder, or the only one.
     #[prost(string, optional, tag = "3")]
     pub collection: ::core::option::Option<::prost::alloc::string::String>,
+    /// How many passages before and after it to give as well.
+    #[prost(uint32, optional, tag = "4")]
+    pub neighbors: ::core::option::Option<u32>,
 }
 /// One passage, checked.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -367,6 +575,10 @@ pub struct FetchChunkResponse {
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stats: ::core::option::Option<Stats>,
+    /// The passages before and after it in that generation, in document order.
+    #[prost(message, repeated, tag = "8")]
+    #[serde(default)]
+    pub neighbors: ::prost::alloc::vec::Vec<Neighbor>,
 }
 /// One passage and its standing.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -778,6 +990,39 @@ impl SourceClass {
             "SOURCE_CLASS_UNSPECIFIED" => Some(Self::Unspecified),
             "SOURCE_CLASS_TEXT" => Some(Self::Text),
             "SOURCE_CLASS_EXTRACTED" => Some(Self::Extracted),
+            _ => None,
+        }
+    }
+}
+/// Where a passage stands beside another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Side {
+    /// Not sent.
+    Unspecified = 0,
+    /// Further up in the document.
+    Before = 1,
+    /// Further down.
+    After = 2,
+}
+impl Side {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "SIDE_UNSPECIFIED",
+            Self::Before => "SIDE_BEFORE",
+            Self::After => "SIDE_AFTER",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SIDE_UNSPECIFIED" => Some(Self::Unspecified),
+            "SIDE_BEFORE" => Some(Self::Before),
+            "SIDE_AFTER" => Some(Self::After),
             _ => None,
         }
     }

@@ -34,6 +34,13 @@ impl crate::json::Word for SourceClass {
     ];
 }
 
+impl crate::json::Word for Side {
+    const WORDS: &'static [(Self, &'static str)] = &[
+        (Self::Before, "before"),
+        (Self::After, "after"),
+    ];
+}
+
 impl crate::json::Word for ModelState {
     const WORDS: &'static [(Self, &'static str)] = &[
         (Self::None, "none"),
@@ -89,7 +96,7 @@ impl SearchRequest {
         },
         crate::field::Field {
             name: "max_bytes",
-            description: "UTF-8 bytes of hits' text at most.",
+            description: "UTF-8 bytes of hits' and neighbours' text at most.",
             kind: crate::field::Kind::Number { minimum: 1024, maximum: 1_048_576 },
             required: false,
             default: Some("24576"),
@@ -117,6 +124,26 @@ impl SearchRequest {
             flag: None,
             value_name: None,
         },
+        crate::field::Field {
+            name: "neighbors",
+            description: "How many passages before and after each hit to give as well.",
+            kind: crate::field::Kind::Number { minimum: 0, maximum: 3 },
+            required: false,
+            default: Some("0"),
+            one_of: None,
+            flag: None,
+            value_name: None,
+        },
+        crate::field::Field {
+            name: "explain",
+            description: "Say how the ranking came about.",
+            kind: crate::field::Kind::Switch,
+            required: false,
+            default: Some("false"),
+            one_of: None,
+            flag: None,
+            value_name: None,
+        },
     ];
 }
 
@@ -132,6 +159,8 @@ impl crate::json::Asked for SearchRequest {
             max_bytes: object.one(&Self::FIELDS[4], crate::json::whole_number)?,
             verify: object.one(&Self::FIELDS[5], crate::json::switch)?,
             filter: object.object(&Self::FIELDS[6])?,
+            neighbors: object.one(&Self::FIELDS[7], crate::json::whole_number)?,
+            explain: object.one(&Self::FIELDS[8], crate::json::switch)?,
         })
     }
 
@@ -142,6 +171,7 @@ impl crate::json::Asked for SearchRequest {
         Self::FIELDS[3].check(at, self.mode, crate::field::Kind::check_word::<Mode>)?;
         Self::FIELDS[4].check(at, self.max_bytes, crate::field::Kind::check_number)?;
         Self::FIELDS[6].check_object(at, self.filter.as_ref())?;
+        Self::FIELDS[7].check(at, self.neighbors, crate::field::Kind::check_number)?;
         Ok(())
     }
 }
@@ -258,6 +288,16 @@ impl FetchChunkRequest {
             flag: None,
             value_name: None,
         },
+        crate::field::Field {
+            name: "neighbors",
+            description: "How many passages before and after it to give as well.",
+            kind: crate::field::Kind::Number { minimum: 0, maximum: 3 },
+            required: false,
+            default: Some("0"),
+            one_of: None,
+            flag: None,
+            value_name: None,
+        },
     ];
 }
 
@@ -269,6 +309,7 @@ impl crate::json::Asked for FetchChunkRequest {
             chunk_id: object.one(&Self::FIELDS[0], crate::json::text)?,
             footnote: object.one(&Self::FIELDS[1], crate::json::text)?,
             collection: object.one(&Self::FIELDS[2], crate::json::text)?,
+            neighbors: object.one(&Self::FIELDS[3], crate::json::whole_number)?,
         })
     }
 
@@ -276,6 +317,7 @@ impl crate::json::Asked for FetchChunkRequest {
         Self::FIELDS[0].check(at, self.chunk_id.as_deref(), crate::field::Kind::check_text)?;
         Self::FIELDS[1].check(at, self.footnote.as_deref(), crate::field::Kind::check_text)?;
         Self::FIELDS[2].check(at, self.collection.as_deref(), crate::field::Kind::check_text)?;
+        Self::FIELDS[3].check(at, self.neighbors, crate::field::Kind::check_number)?;
         crate::field::exactly_one(at, &[("chunk_id", self.chunk_id.is_some()), ("footnote", self.footnote.is_some())])?;
         Ok(())
     }

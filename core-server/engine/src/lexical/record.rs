@@ -106,6 +106,15 @@ impl ChunkRecord {
         }
     }
 
+    /// What a model is given of it: heading path, line feed, text; never a path or a file's name.
+    pub fn embedded_text(&self) -> String {
+        if self.heading_path.is_empty() {
+            self.text.clone()
+        } else {
+            format!("{}\n{}", self.heading_path.join(" > "), self.text)
+        }
+    }
+
     /// The chunk in a stored document.
     pub fn from_document(document: &TantivyDocument) -> Result<Self, InvalidRecord> {
         let fields = fields();

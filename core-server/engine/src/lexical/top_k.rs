@@ -69,6 +69,12 @@ impl Lexical {
         Ok(best.into_candidates())
     }
 
+    /// How many chunks have each term of `query` in its field, in the order of its terms.
+    pub fn doc_freqs(&self, query: &WordQuery) -> Result<Vec<u64>> {
+        let doc_freq = |term| Ok(self.list(term)?.map_or(0, |list| list.doc_freq));
+        query.terms.iter().map(doc_freq).collect::<tantivy::Result<_>>().map_err(failed("looking up terms"))
+    }
+
     /// The terms that any chunk has, those that can add most first.
     fn lists(&self, query: &WordQuery) -> tantivy::Result<Vec<List>> {
         let mut lists = Vec::new();
@@ -100,6 +106,7 @@ impl Lexical {
         Ok((doc_freq > 0).then(|| List {
             field: term.field,
             text: term.text.clone(),
+            doc_freq,
             ceiling: ceiling(self.chunks(), doc_freq, term.weight),
             infos,
         }))
@@ -166,6 +173,7 @@ thread_local! {
 struct List {
     field: Ranked,
     text: String,
+    doc_freq: u64,
     ceiling: f32,
     infos: Vec<Option<TermInfo>>,
 }

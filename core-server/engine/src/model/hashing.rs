@@ -65,6 +65,11 @@ impl Embed for HashingEmbedder {
     fn embed_passage(&self, text: &str) -> Result<Embedding> {
         Ok(self.embed(&self.identity.passage_prefix, text))
     }
+
+    fn tokens(&self, prefix: &str, text: &str) -> Result<u32> {
+        let words = prefix.unicode_words().chain(text.unicode_words()).count();
+        Ok(u32::try_from(words).unwrap_or(u32::MAX))
+    }
 }
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
@@ -116,5 +121,6 @@ mod tests {
     fn a_text_beyond_the_window_says_so() {
         assert!(!embedder().embed("", "1 2 3 4 5 6 7 8").truncated);
         assert!(embedder().embed("", "1 2 3 4 5 6 7 8 9").truncated);
+        assert_eq!(embedder().tokens("1 2 ", "3 4 5 6 7 8 9").unwrap(), 9);
     }
 }

@@ -95,6 +95,10 @@ impl Embed for OnnxEmbedder {
     fn embed_passage(&self, text: &str) -> Result<Embedding> {
         self.embed(&self.identity.passage_prefix, text)
     }
+
+    fn tokens(&self, prefix: &str, text: &str) -> Result<u32> {
+        self.tokenizer.count(&format!("{prefix}{text}"))
+    }
 }
 
 fn open_sessions(environment: &Environment, weights: &[u8], count: usize) -> ort::Result<Vec<Session>> {

@@ -1,6 +1,6 @@
 //! A `tokenizer.json` with our own limits: cut at the model's window, never padded.
 
-use tokenizers::{Tokenizer, TruncationDirection, TruncationParams, TruncationStrategy};
+use tokenizers::{Encoding, Tokenizer, TruncationDirection, TruncationParams, TruncationStrategy};
 
 use crate::error::{Error, Result};
 
@@ -36,12 +36,28 @@ impl TextTokenizer {
         Ok(Self { model: model.to_owned(), tokenizer })
     }
 
-    pub(super) fn encode(&self, text: &str) -> Result<Tokens> {
-        let encoding = self.tokenizer.encode_fast(text, true).map_err(|source| Error::Model {
+    /// How many tokens a text is, also beyond the window.
+    pub(super) fn count(&self, text: &str) -> Result<u32> {
+        let encoding = self.encoding(text)?;
+        // What was cut off lies in stretches that each got their own tokens around them.
+        let own = |encoding: &Encoding| {
+            encoding.get_special_tokens_mask().iter().filter(|is_special| **is_special == 0).count()
+        };
+        let around = encoding.len() - own(&encoding);
+        let beyond: usize = encoding.get_overflowing().iter().map(own).sum();
+        Ok(u32::try_from(around + own(&encoding) + beyond).unwrap_or(u32::MAX))
+    }
+
+    fn encoding(&self, text: &str) -> Result<Encoding> {
+        self.tokenizer.encode_fast(text, true).map_err(|source| Error::Model {
             name: self.model.clone(),
             doing: "tokenizing",
             source,
-        })?;
+        })
+    }
+
+    pub(super) fn encode(&self, text: &str) -> Result<Tokens> {
+        let encoding = self.encoding(text)?;
         let wide = |numbers: &[u32]| numbers.iter().map(|number| i64::from(*number)).collect();
         Ok(Tokens {
             ids: wide(encoding.get_ids()),

@@ -3,7 +3,7 @@
 use crate::error::{Error, ModeObstacle, Result};
 use crate::generation::manifest::Manifest;
 use crate::index::Collection;
-use crate::model::{Availability, Loaded, Models};
+use crate::model::{Availability, Embed, Loaded, Models};
 use crate::query::{Mode, Notice, ScoreScale};
 
 /// A ranking and what it needs.
@@ -42,6 +42,14 @@ impl Ranking {
                 }
                 Err(error) => Err(error),
             },
+        }
+    }
+
+    /// The model that is asked.
+    pub(super) fn model(&self) -> Option<&dyn Embed> {
+        match self {
+            Self::Bm25 => None,
+            Self::Dense(model) | Self::Hybrid(model) => Some(&**model),
         }
     }
 

@@ -1,0 +1,273 @@
+//! Where in a text the words of a question stand.
+//!
+//! What matches is the analyzer's to say: a piece of text is shown where it gives a term that the question gave, be it
+//! a stem, a folded form, some characters of a script without spaces, an identifier or a part of one. The analyzer works
+//! on normalised text and knows no offsets, so it is asked about ever longer stretches of the text as it stands, and the
+//! shortest that gives the term is shown.
+//!
+//! Deliberately left out: what a term weighs. A word of the question is shown wherever it stands.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::analysis::{self, Kind};
+use crate::citation::ByteRange;
+
+/// Stretches of more atoms than this are not asked about: no identifier has more parts.
+const WIDEST: usize = 16;
+
+/// Nor of more than this in a piece of many atoms, which is text without spaces.
+const WIDEST_OF_MANY: usize = 4;
+
+/// Many.
+const MANY: usize = 64;
+
+/// The terms of a question, to be found in texts.
+#[derive(Clone, Debug, Default)]
+pub struct Highlighter {
+    terms: HashSet<String>,
+    /// By the first character of a term, where that is an ASCII one.
+    begins: Vec<bool>,
+}
+
+impl Highlighter {
+    /// Of the words of `query`; those that say nothing beside others only where there are no others.
+    pub fn of(query: &str) -> Self {
+        let (mut terms, mut common) = (HashSet::new(), HashSet::new());
+        analysis::analyze(query, |kind, term| match kind {
+            Kind::Stem | Kind::Whole => {
+                terms.insert(term.to_owned());
+            }
+            Kind::Stop => {
+                common.insert(term.to_owned());
+            }
+            // Where the exact form of a word stands its stem does, too; a single character of a longer word is none.
+            Kind::Exact => {}
+        });
+        let terms = if terms.is_empty() { common } else { terms };
+        let mut begins = vec![false; 128];
+        for first in terms.iter().filter_map(|term| term.bytes().next()).filter(u8::is_ascii) {
+            begins[usize::from(first)] = true;
+        }
+        Self { terms, begins }
+    }
+
+    /// Bytes of `text` that match: in order, apart from each other, each between characters.
+    pub fn ranges(&self, text: &str) -> Vec<ByteRange> {
+        let mut found = Vec::new();
+        if !self.terms.is_empty() {
+            for (start, piece) in pieces(text).filter(|(_, piece)| self.may_be_in(piece)) {
+                self.find(start, piece, &mut found);
+            }
+        }
+        joined(found)
+    }
+
+    /// A term begins as a word does, or a part of one: a glance at where they begin spares most pieces the analysis.
+    fn may_be_in(&self, piece: &str) -> bool {
+        let mut is_beginning = true;
+        piece.bytes().any(|byte| {
+            let may_begin = is_beginning || byte.is_ascii_uppercase() || byte.is_ascii_digit();
+            is_beginning = !byte.is_ascii_alphanumeric();
+            !byte.is_ascii() || may_begin && self.begins[usize::from(byte.to_ascii_lowercase())]
+        })
+    }
+
+    /// Shows what matches in a piece that begins at `start`.
+    fn find(&self, start: usize, piece: &str, found: &mut Vec<Range<usize>>) {
+        let here = self.terms_in(piece);
+        if here.is_empty() {
+            return;
+        }
+        let atoms = atoms(piece);
+        let widest = if atoms.len() > MANY { WIDEST_OF_MANY } else { WIDEST };
+        let begins: Vec<bool> = atoms.iter().map(|atom| self.may_be_in(&piece[atom.clone()])).collect();
+        let mut shown: Vec<(String, Range<usize>)> = Vec::new();
+        for width in 1..=widest.min(atoms.len()) {
+            for (window, _) in atoms.windows(width).zip(&begins).filter(|(_, begins)| **begins) {
+                let stretch = window[0].start..window[width - 1].end;
+                for term in self.terms_in(&piece[stretch.clone()]) {
+                    // Beside what stands around it, it may be part of another term.
+                    let is_new =
+                        !shown.iter().any(|(known, range)| *known == term && within(range, &stretch));
+                    if here.contains(&term) && is_new {
+                        shown.push((term, stretch.clone()));
+                    }
+                }
+            }
+        }
+        // A term that no stretch gives alone: all of the piece does.
+        if here.iter().any(|term| !shown.iter().any(|(known, _)| known == term)) {
+            found.push(start..start + piece.len());
+        }
+        found.extend(shown.into_iter().map(|(_, range)| start + range.start..start + range.end));
+    }
+
+    /// Those of the question's terms that a text gives.
+    fn terms_in(&self, text: &str) -> HashSet<String> {
+        let mut terms = HashSet::new();
+        analysis::analyze(text, |_, term| {
+            if self.terms.contains(term) {
+                terms.insert(term.to_owned());
+            }
+        });
+        terms
+    }
+}
+
+fn within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// What stands between white space, and where it begins.
+fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split(char::is_whitespace).map(move |piece| {
+        // Behind the white space that ended the piece before.
+        let start = at;
+        at += piece.len();
+        at += text[at..].chars().next().map_or(0, char::len_utf8);
+        (start, piece)
+    })
+}
+
+/// The smallest stretches that may be a term, or a part of one with others: parts of words between joints and capital
+/// letters, and what readers see as one character in scripts without spaces.
+fn atoms(piece: &str) -> Vec<Range<usize>> {
+    let mut atoms: Vec<Range<usize>> = Vec::new();
+    let mut before: Option<char> = None;
+    for (start, grapheme) in piece.grapheme_indices(true) {
+        let first = grapheme.chars().next().unwrap_or(' ');
+        let goes_on = before.is_some_and(|before| belongs(before, first));
+        match atoms.last_mut() {
+            Some(last) if goes_on => last.end = start + grapheme.len(),
+            _ => atoms.push(start..start + grapheme.len()),
+        }
+        before = Some(first);
+    }
+    atoms
+}
+
+/// Whether a character goes on with the atom of the one before.
+fn belongs(before: char, next: char) -> bool {
+    let is_of_word = |c: char| c.is_alphanumeric() && !is_without_spaces(c);
+    is_of_word(before) && is_of_word(next) && (before.is_uppercase() || !next.is_uppercase())
+}
+
+/// Scripts whose words are not separated: those for which it matters are enough, since others are cut too finely at worst.
+fn is_without_spaces(c: char) -> bool {
+    matches!(u32::from(c), 0x0e00..=0x0eff | 0x1000..=0x11ff | 0x1780..=0x17ff | 0x2e80..=0xa4cf | 0xac00..=0xd7ff
+        | 0xf900..=0xfaff | 0xff66..=0xff9f | 0x20000..=0x3ffff)
+}
+
+/// Ranges that overlap or touch made one.
+fn joined(mut ranges: Vec<Range<usize>>) -> Vec<ByteRange> {
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut joined: Vec<ByteRange> = Vec::new();
+    for range in ranges {
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let (start, end) = (offset(range.start), offset(range.end));
+        match joined.last_mut() {
+            Some(last) if start <= last.end => last.end = last.end.max(end),
+            _ => joined.push(ByteRange { start, end }),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn shown<'a>(query: &str, text: &'a str) -> Vec<&'a str> {
+        let ranges = Highlighter::of(query).ranges(text);
+        ranges.iter().map(|range| &text[range.start as usize..range.end as usize]).collect()
+    }
+
+    #[test]
+    fn what_matches_is_what_the_analyzer_says() {
+        for (query, text, expected) in [
+            ("running cats", "The cat runs. Cats, (running)!", &["cat", "runs", "Cats", "running"][..]),
+            ("cat", "concatenate", &[]),
+            ("the cat", "the cat sat on the mat", &["cat"]),
+            ("to be or not to be", "to be sure", &["to", "be"]),
+            (
+                "resume",
+                "My r\u{e9}sum\u{e9}, your re\u{301}sume\u{301}.",
+                &["r\u{e9}sum\u{e9}", "re\u{301}sume\u{301}"],
+            ),
+            ("r\u{e9}sum\u{e9}", "a RESUME", &["RESUME"]),
+            ("config", "call parseConfigFile() now", &["Config"]),
+            ("parseConfigFile", "call parseConfigFile() now", &["parseConfigFile"]),
+            ("ERR_CONN_7781", "got ERR_CONN_7781.", &["ERR_CONN_7781"]),
+            ("7781", "got ERR_CONN_7781.", &["7781"]),
+            ("foo::bar", "use foo::bar;", &["foo::bar"]),
+            ("1.0.21", "since v1.0.21, not 1.0.2", &["v1.0.21"]),
+            ("1000", "about 1,000 times", &["1,000"]),
+            ("C++", "C++ and C#.", &["C++", "C"]),
+            ("dog", "the dog's tail", &["dog"]),
+            ("file", "one \u{fb01}le", &["\u{fb01}le"]),
+            ("\u{4eac}\u{90fd}", "\u{6211}\u{5728}\u{6771}\u{4eac}\u{90fd}\u{5fc3}", &["\u{4eac}\u{90fd}"]),
+            ("\u{4f7f}\u{7528}API", "\u{4f7f}\u{7528}API\u{63a5}\u{53e3}", &["\u{4f7f}\u{7528}API"]),
+            ("\u{6c34}", "\u{6c34}\u{9053} \u{6c34}", &["\u{6c34}", "\u{6c34}"]),
+            (
+                "\u{c11c}\u{c6b8}",
+                "\u{1109}\u{1165}\u{110b}\u{116e}\u{11af}\u{c5d0}",
+                &["\u{1109}\u{1165}\u{110b}\u{116e}\u{11af}"],
+            ),
+            (
+                "\u{30c7}\u{30fc}\u{30bf}",
+                "\u{ff83}\u{ff9e}\u{ff70}\u{ff80}",
+                &["\u{ff83}\u{ff9e}\u{ff70}\u{ff80}"],
+            ),
+            (
+                "\u{0e20}\u{0e32}\u{0e29}\u{0e32}",
+                "\u{0e20}\u{0e32}\u{0e29}\u{0e32}\u{0e44}\u{0e17}\u{0e22}",
+                &["\u{0e20}\u{0e32}\u{0e29}\u{0e32}"],
+            ),
+            (
+                "\u{043a}\u{043e}\u{0448}\u{043a}\u{0430}",
+                "\u{041a}\u{041e}\u{0428}\u{041a}\u{0410}!",
+                &["\u{041a}\u{041e}\u{0428}\u{041a}\u{0410}"],
+            ),
+            ("?!", "?! nothing", &[]),
+            ("x", "", &[]),
+        ] {
+            assert_eq!(shown(query, text), expected, "{query} in {text}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_spaces_is_looked_through_in_time() {
+        let long = "\u{6771}\u{4eac}".repeat(2000);
+        assert_eq!(Highlighter::of("\u{4eac}\u{6771}").ranges(&long).len(), 1);
+        let minified = "a.b(c_d);".repeat(2000);
+        assert!(!Highlighter::of("c_d").ranges(&minified).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_are_apart_in_order_and_between_characters(
+            text in "(\\PC|[ a-cA-C_.:'+#,/0-2\u{301}\u{4eac}\u{6771}\u{ff9e}\u{1109}\u{1165}\r\n]){0,60}",
+            query in "\\PC{0,6}|[a-c \u{4eac}\u{6771}_.]{1,8}",
+        ) {
+            let highlighter = Highlighter::of(&query);
+            let ranges = highlighter.ranges(&text);
+            prop_assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start));
+            for range in &ranges {
+                let slice = text.get(range.start as usize..range.end as usize);
+                prop_assert!(slice.is_some_and(|slice| !slice.is_empty()));
+            }
+            // All that is looked for at a glance only spares work.
+            let unsparing = Highlighter { begins: vec![true; 128], ..highlighter.clone() };
+            prop_assert_eq!(&ranges, &unsparing.ranges(&text));
+            if ranges.is_empty() {
+                prop_assert!(pieces(&text).all(|(_, piece)| highlighter.terms_in(piece).is_empty()));
+            }
+        }
+    }
+}
