@@ -32,6 +32,7 @@ impl Answers for Nothing {
             hits: vec![],
             truncated: None,
             notices: vec![],
+            explanation: None,
             stats: engine::query::Stats::default(),
         })
     }

@@ -33,7 +33,7 @@ pub(super) fn explanation(page: &mut Page, answer: &SearchResponse) {
 }
 
 fn hit((index, hit): (usize, &Hit)) -> Vec<String> {
-    let explained = hit.explanation.clone().unwrap_or_default();
+    let explained = hit.explanation.unwrap_or_default();
     let leg = |rank: Option<u32>, score: Option<f64>, part: Option<f64>| match (rank, score, part) {
         (Some(rank), Some(score), Some(part)) => format!("#{rank} {score:.3} +{part:.3}"),
         _ => "–".to_owned(),
@@ -43,11 +43,11 @@ fn hit((index, hit): (usize, &Hit)) -> Vec<String> {
         format!("{:.3}", hit.score),
         leg(hit.bm25_rank, hit.bm25_score, explained.bm25_part),
         leg(hit.dense_rank, hit.dense_score, explained.dense_part),
-        explained.window.as_ref().map_or_else(|| "–".to_owned(), window),
+        explained.window.map_or_else(|| "–".to_owned(), window),
     ]
 }
 
-fn window(window: &Window) -> String {
+fn window(window: Window) -> String {
     let Window { tokens, max_tokens } = window;
     if tokens > max_tokens {
         format!("{max_tokens} of {tokens} tokens, the rest not")
@@ -78,10 +78,7 @@ fn summary(explanation: &Explanation) -> Vec<String> {
         )
     }));
     lines.extend(
-        explanation
-            .query_window
-            .as_ref()
-            .map(|read| format!("of the question the model read {}", window(read))),
+        explanation.query_window.map(|read| format!("of the question the model read {}", window(read))),
     );
     lines
 }

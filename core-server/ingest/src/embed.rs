@@ -13,7 +13,6 @@ use engine::dense::quantize;
 use engine::generation::manifest::ModelIdentity;
 use engine::id::Sha256;
 use engine::lexical::Lexical;
-use engine::lexical::record::ChunkRecord;
 use engine::model::Embed;
 use sha2::Digest as _;
 use tantivy::DocAddress;

@@ -182,6 +182,6 @@ fn abstains(answer: &SearchAnswer) -> bool {
 
 fn in_milliseconds(stats: &Stats, begun: Instant) -> [f64; STAGES.len()] {
     let total = begun.elapsed();
-    let Stats { embed, bm25, dense, fusion, load, verify, filter: _ } = *stats;
+    let Stats { embed, bm25, dense, fusion, load, verify, filter: _, highlight: _, explain: _ } = *stats;
     [embed, bm25, dense, fusion, load, verify, total].map(|time| 1e3 * time.as_secs_f64())
 }
