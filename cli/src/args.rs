@@ -196,6 +196,8 @@ fn fail_if_none() -> Arg {
 
 #[cfg(test)]
 mod tests {
+    use proto::field::{At, Kind};
+
     use super::*;
 
     fn parse_words(words: &[&str]) -> Result<Parsed, clap::Error> {
@@ -213,15 +215,25 @@ mod tests {
         let command = command();
         for operation in OPERATIONS {
             let subcommand = command.find_subcommand(operation.command).unwrap();
-            for field in operation.fields {
+            for path in paths(At::Request, operation.fields) {
                 assert!(
-                    subcommand.get_arguments().any(|argument| argument.get_id() == field.name),
-                    "{}.{}",
-                    operation.name,
-                    field.name
+                    subcommand.get_arguments().any(|argument| argument.get_id() == path.as_str()),
+                    "{}.{path}",
+                    operation.name
                 );
             }
         }
+    }
+
+    /// Where every field stands that is no object.
+    fn paths(at: At<'_>, fields: &[proto::Field]) -> Vec<String> {
+        let path = |field: &proto::Field| match field.kind {
+            Kind::Object(fields) => paths(At::Field(&at, field.name), fields),
+            Kind::Text { .. } | Kind::Number { .. } | Kind::Switch | Kind::Word(_) | Kind::List { .. } => {
+                vec![At::Field(&at, field.name).to_string()]
+            }
+        };
+        fields.iter().flat_map(path).collect()
     }
 
     #[test]

@@ -596,7 +596,7 @@ mod tests {
         };
         assert_eq!(hit(found.clone(), false).explanation, None);
         let hit = hit(found, true);
-        let explained = hit.explanation.clone().unwrap();
+        let explained = hit.explanation.unwrap();
         assert_eq!((explained.bm25_part, explained.dense_part), (Some(0.25), None));
         assert_eq!(explained.window, Some(v1::Window { tokens: 600, max_tokens: 512 }));
         assert_eq!(hit.highlights, [v1::Highlight { start: 0, end: 4 }]);

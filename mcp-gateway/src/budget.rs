@@ -62,7 +62,15 @@ pub(crate) fn fit(operation: &Operation, answer: Value, limit: usize) -> Fitted 
     if whole.fits(room) {
         return whole;
     }
-    let answer = whole.answer;
+    // What only guides the eye goes first: no offset into a text outlives the text's being shortened.
+    let mut answer = whole.answer;
+    if drop_highlights(&mut answer) {
+        let mut plain = Fitted::render(operation, answer.clone());
+        say_so(&mut plain.answer);
+        if plain.fits(room) {
+            return plain;
+        }
+    }
     let hits = answer.get("hits").and_then(Value::as_array).map_or(0, Vec::len);
     // The most hits that fit, one at least.
     let (mut fewest, mut most) = (1, hits);
@@ -104,16 +112,31 @@ fn first(answer: &Value, kept: usize) -> Value {
         cut["hits"] = hits[..kept.min(hits.len())].into();
         count_returned(&mut cut);
     }
+    say_so(&mut cut);
+    cut
+}
+
+/// Empties the list of highlights of each hit; whether any was there.
+fn drop_highlights(answer: &mut Value) -> bool {
+    let hits = answer.get_mut("hits").and_then(Value::as_array_mut).into_iter().flatten();
+    let lists = hits.filter_map(|hit| hit.get_mut("highlights")?.as_array_mut());
+    lists.fold(false, |any, list| {
+        let had = !list.is_empty();
+        list.clear();
+        any || had
+    })
+}
+
+fn say_so(cut: &mut Value) {
     let notice = json!({
         "code": "cut_to_fit",
-        "message": "hits were left out or long texts shortened, so that the result keeps to its size",
+        "message": "highlights or hits were left out or long texts shortened, so that the result keeps to its size",
         "action": "fetch a single passage with `fetch_chunk`, or ask for more with `max_bytes`",
     });
     match cut.get_mut("notices").and_then(Value::as_array_mut) {
         Some(notices) => notices.push(notice),
         None => cut["notices"] = json!([notice]),
     }
-    cut
 }
 
 fn count_returned(answer: &mut Value) {
@@ -123,8 +146,11 @@ fn count_returned(answer: &mut Value) {
     answer["truncated"]["returned_bytes"] = bytes.into();
 }
 
+/// Bytes of text of a hit and of what stands beside it.
 fn text_bytes(hit: &Value) -> usize {
-    hit.get("text").and_then(Value::as_str).map_or(0, str::len)
+    let beside = hit.get("neighbors").and_then(Value::as_array).into_iter().flatten();
+    let own = |passage: &Value| passage.get("text").and_then(Value::as_str).map_or(0, str::len);
+    own(hit) + beside.map(own).sum::<usize>()
 }
 
 /// Halves what is longest. False where nothing is long.

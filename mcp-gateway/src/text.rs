@@ -12,7 +12,7 @@ use std::fmt::{self, Write as _};
 
 use proto::json::Word;
 use proto::passage::Passage;
-use proto::v1::{FetchChunkResponse, Notice, SearchResponse};
+use proto::v1::{FetchChunkResponse, Neighbor, Notice, SearchResponse};
 use proto::{Operation, clean};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -44,6 +44,7 @@ fn search(answer: &SearchResponse) -> String {
     for (index, hit) in answer.hits.iter().enumerate() {
         push(&mut text, format_args!("\n{}. ", index + 1));
         passage(&mut text, &Passage::from(hit));
+        beside(&mut text, &hit.neighbors);
     }
     let mut notes = Vec::new();
     if let Some(cut) = &answer.truncated {
@@ -61,6 +62,7 @@ fn fetched(answer: &FetchChunkResponse) -> String {
     let mut text = String::new();
     if let Some(chunk) = &answer.chunk {
         passage(&mut text, &Passage::from(chunk));
+        beside(&mut text, &answer.neighbors);
     }
     let mut notes = Vec::new();
     if answer.found_in_generation != answer.generation {
@@ -80,6 +82,14 @@ fn fetched(answer: &FetchChunkResponse) -> String {
     notes.extend(answer.notices.iter().map(said));
     note(&mut text, &notes);
     text
+}
+
+/// The passages beside one, each behind the word for its side.
+fn beside(text: &mut String, neighbors: &[Neighbor]) {
+    for neighbor in neighbors {
+        push(text, format_args!("{} it, ", neighbor.side().word().unwrap_or("beside")));
+        passage(text, &Passage::from(neighbor));
+    }
 }
 
 /// The verdict first: what follows on the line may be a name that somebody chose.

@@ -144,7 +144,21 @@ mod tests {
         let mut page = Page::default();
         explanation(&mut page, &answer);
         insta::assert_snapshot!(plain(&page.answer), @r"
-        ");
+
+hit  score  words             meaning          read by the model
+1    0.931  #1 12.346 +0.500  #3 0.810 +0.431  all 212 tokens
+2    0.500  –                 #1 0.900 +0.500  512 of 600 tokens, the rest not
+
+looked for  in       weight  passages that have it
+restart     words    1.00    7
+a␛[2J       heading  0.30    0
+
+the filter left 1 of 120 documents, 12 of 900 passages
+words ranked 7 passages
+meaning ranked 12 passages
+words weigh 0.50, meaning 0.50; each is scaled from its worst candidate to its best
+of the question the model read all 9 tokens
+");
     }
 
     #[test]

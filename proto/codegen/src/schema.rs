@@ -98,7 +98,7 @@ fn pattern(field: &Field) -> Option<&'static str> {
     match field.bounds.form.as_deref() {
         Some("collection") => Some("^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"),
         Some("id") => Some("^[0-9a-f]{32}$"),
-        Some("date") => Some("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9]{2}:[0-9]{2}))?$"),
+        Some("date") => Some("^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
         _ if field.bounds.not_blank => Some("\\S"),
         _ => None,
     }

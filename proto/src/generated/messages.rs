@@ -20,10 +20,10 @@ pub struct SearchRequest {
     /// Check each hit against its source.
     #[prost(bool, optional, tag = "6")]
     pub verify: ::core::option::Option<bool>,
-    /// Which documents to look in. All of its conditions must hold.
+    /// Which documents to look in; all conditions hold.
     #[prost(message, optional, tag = "7")]
     pub filter: ::core::option::Option<Filter>,
-    /// How many passages before and after each hit to give as well.
+    /// Passages to give before and after each hit.
     #[prost(uint32, optional, tag = "8")]
     pub neighbors: ::core::option::Option<u32>,
     /// Say how the ranking came about.
@@ -33,19 +33,19 @@ pub struct SearchRequest {
 /// Which documents to look in.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Filter {
-    /// Globs of paths beneath the collection's root; `!` before one leaves out; the last that matches decides.
+    /// Globs of paths in the collection; `!` leaves out; the last that matches decides.
     #[prost(string, repeated, tag = "1")]
     pub paths: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Tags of which the document has at least one.
+    /// At least one of these tags.
     #[prost(string, repeated, tag = "2")]
     pub tags_any: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Tags that the document has all of.
+    /// All of these tags.
     #[prost(string, repeated, tag = "3")]
     pub tags_all: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// The earliest date, RFC 3339. The document's `date` or `updated` lies between this and `until`.
+    /// The earliest `date` or `updated`, RFC 3339.
     #[prost(string, optional, tag = "4")]
     pub from: ::core::option::Option<::prost::alloc::string::String>,
-    /// The latest date, its whole day included.
+    /// The latest, its whole day included.
     #[prost(string, optional, tag = "5")]
     pub until: ::core::option::Option<::prost::alloc::string::String>,
 }
@@ -537,7 +537,7 @@ pub struct FetchChunkRequest {
     /// The collection to ask. Unset: the footnote's, the one that holds the caller's folder, or the only one.
     #[prost(string, optional, tag = "3")]
     pub collection: ::core::option::Option<::prost::alloc::string::String>,
-    /// How many passages before and after it to give as well.
+    /// Passages to give before and after it.
     #[prost(uint32, optional, tag = "4")]
     pub neighbors: ::core::option::Option<u32>,
 }

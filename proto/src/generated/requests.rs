@@ -116,7 +116,7 @@ impl SearchRequest {
         },
         crate::field::Field {
             name: "filter",
-            description: "Which documents to look in. All of its conditions must hold.",
+            description: "Which documents to look in; all conditions hold.",
             kind: crate::field::Kind::Object(Filter::FIELDS),
             required: false,
             default: None,
@@ -126,7 +126,7 @@ impl SearchRequest {
         },
         crate::field::Field {
             name: "neighbors",
-            description: "How many passages before and after each hit to give as well.",
+            description: "Passages to give before and after each hit.",
             kind: crate::field::Kind::Number { minimum: 0, maximum: 3 },
             required: false,
             default: Some("0"),
@@ -181,7 +181,7 @@ impl Filter {
     pub const FIELDS: &'static [crate::field::Field] = &[
         crate::field::Field {
             name: "paths",
-            description: "Globs of paths beneath the collection's root; `!` before one leaves out; the last that matches decides.",
+            description: "Globs of paths in the collection; `!` leaves out; the last that matches decides.",
             kind: crate::field::Kind::List { item: &crate::field::Kind::Text { min_length: 1, max_length: Some(1024), not_blank: false, form: None }, max_items: 64 },
             required: false,
             default: None,
@@ -191,7 +191,7 @@ impl Filter {
         },
         crate::field::Field {
             name: "tags_any",
-            description: "Tags of which the document has at least one.",
+            description: "At least one of these tags.",
             kind: crate::field::Kind::List { item: &crate::field::Kind::Text { min_length: 1, max_length: Some(256), not_blank: false, form: None }, max_items: 64 },
             required: false,
             default: None,
@@ -201,7 +201,7 @@ impl Filter {
         },
         crate::field::Field {
             name: "tags_all",
-            description: "Tags that the document has all of.",
+            description: "All of these tags.",
             kind: crate::field::Kind::List { item: &crate::field::Kind::Text { min_length: 1, max_length: Some(256), not_blank: false, form: None }, max_items: 64 },
             required: false,
             default: None,
@@ -211,7 +211,7 @@ impl Filter {
         },
         crate::field::Field {
             name: "from",
-            description: "The earliest date, RFC 3339. The document's `date` or `updated` lies between this and `until`.",
+            description: "The earliest `date` or `updated`, RFC 3339.",
             kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::form::Form::Date) },
             required: false,
             default: None,
@@ -221,7 +221,7 @@ impl Filter {
         },
         crate::field::Field {
             name: "until",
-            description: "The latest date, its whole day included.",
+            description: "The latest, its whole day included.",
             kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::form::Form::Date) },
             required: false,
             default: None,
@@ -290,7 +290,7 @@ impl FetchChunkRequest {
         },
         crate::field::Field {
             name: "neighbors",
-            description: "How many passages before and after it to give as well.",
+            description: "Passages to give before and after it.",
             kind: crate::field::Kind::Number { minimum: 0, maximum: 3 },
             required: false,
             default: Some("0"),

@@ -58,8 +58,7 @@ fn clock(text: &str) -> Option<(Time, SignedDuration)> {
     }
     let (clock, offset) = text.split_at_checked(text.rfind(['+', '-'])?)?;
     let (hours, minutes) = offset[1..].split_once(':')?;
-    let minutes =
-        hours.parse::<u8>().ok()?.checked_mul(60).map(i64::from)? + i64::from(minutes.parse::<u8>().ok()?);
+    let minutes = 60 * i64::from(hours.parse::<u8>().ok()?) + i64::from(minutes.parse::<u8>().ok()?);
     let offset = SignedDuration::from_mins(if offset.starts_with('-') { -minutes } else { minutes });
     Some((clock.parse().ok()?, offset))
 }
