@@ -357,6 +357,8 @@ fn search(request: &Map<String, Value>) -> Option<SearchRequest> {
             "max_bytes" => message.max_bytes = Some(json::whole_number(value)?),
             "verify" => message.verify = Some(value.as_bool()?),
             "filter" => message.filter = Some(filter(value.as_object()?)?),
+            "neighbors" => message.neighbors = Some(json::whole_number(value)?),
+            "explain" => message.explain = Some(value.as_bool()?),
             _ => return None,
         }
     }
@@ -387,6 +389,7 @@ fn fetch_chunk(request: &Map<String, Value>) -> Option<FetchChunkRequest> {
         match name.as_str() {
             "chunk_id" => message.chunk_id = Some(value.as_str()?.to_owned()),
             "footnote" => message.footnote = Some(value.as_str()?.to_owned()),
+            "neighbors" => message.neighbors = Some(json::whole_number(value)?),
             "collection" => message.collection = Some(value.as_str()?.to_owned()),
             _ => return None,
         }

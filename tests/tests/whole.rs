@@ -11,6 +11,7 @@ mod whole {
     mod crash;
     mod disk_full;
     mod evaluation;
+    mod filters;
     mod hostile_queries;
     mod ids;
     mod life;
