@@ -1,11 +1,13 @@
 //! MCP over standard input and output: one JSON-RPC message a line, requests answered as they are ready.
 //!
 //! Reading and writing block, so each has a thread, and a channel between it and the protocol that holds few
-//! messages: a client that does not read is not read from for long. Deliberately left out: what is done for a request
+//! messages. No more requests are under way than the daemon lets in: a client that asks faster waits, and one that does
+//! not read is not read from. Deliberately left out: what is done for a request
 //! ([`Gateway`]), and who may write to standard output (`stdout`).
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::{self, BufReader, Read, Write};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -14,7 +16,7 @@ use rmcp::model::{ClientJsonRpcMessage, ClientNotification, RequestId, ServerJso
 use rmcp::service::serve_directly;
 use rmcp::transport::Transport;
 use serde::Serialize;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +31,10 @@ const MOST_LINE_BYTES: usize = 4 * 1024 * 1024;
 /// Messages between a thread and the protocol.
 const QUEUE: usize = 8;
 
+/// Requests that are under way at once: what the daemon lets in of everybody, so that a burst waits here instead of being
+/// refused there.
+const MOST_UNDER_WAY: usize = 64;
+
 /// How long answers are finished and written after the end of input. With the same again for writing them, the process
 /// ends within two seconds.
 const GRACE: Duration = Duration::from_millis(800);
@@ -41,10 +47,10 @@ pub(crate) async fn serve(
     parent: Parent,
 ) -> io::Result<()> {
     let (lines, written) = write_from(output)?;
-    let messages = read_into(input, lines.downgrade())?;
     let hung_up = CancellationToken::new();
-    let transport =
-        Stdio { messages, lines: lines.clone(), under_way: HashSet::new(), hung_up: hung_up.clone() };
+    let messages = read_into(input, lines.downgrade(), hung_up.clone())?;
+    let places = Arc::new(Semaphore::new(MOST_UNDER_WAY));
+    let transport = Stdio { messages, lines: lines.clone(), places, under_way: HashMap::new() };
     let late = async {
         hung_up.cancelled().await;
         sleep(GRACE).await;
@@ -66,21 +72,27 @@ pub(crate) async fn serve(
 struct Stdio {
     messages: mpsc::Receiver<ClientJsonRpcMessage>,
     lines: mpsc::Sender<Vec<u8>>,
-    /// Requests that wait for their answer.
-    under_way: HashSet<RequestId>,
-    hung_up: CancellationToken,
+    places: Arc<Semaphore>,
+    /// Requests that wait for their answer, each with its place.
+    under_way: HashMap<RequestId, OwnedSemaphorePermit>,
 }
 
 impl Stdio {
-    /// Whether this can be told apart from everything under way: rmcp would answer only one of two requests of one id.
-    fn admits(&mut self, message: &ClientJsonRpcMessage) -> Result<(), Refused> {
+    /// Gives a request its place, and back where another of its id is under way: rmcp would answer only one of them.
+    fn admit(
+        &mut self,
+        message: &ClientJsonRpcMessage,
+        place: OwnedSemaphorePermit,
+    ) -> Result<(), (Refused, OwnedSemaphorePermit)> {
         match message {
-            ClientJsonRpcMessage::Request(request) if !self.under_way.insert(request.id.clone()) => {
-                return Err(Refused::invalid(
-                    Some(request.id.clone()),
-                    "a request with this id is under way",
-                ));
+            ClientJsonRpcMessage::Request(request) if self.under_way.contains_key(&request.id) => {
+                let id = Some(request.id.clone());
+                return Err((Refused::invalid(id, "a request with this id is under way"), place));
             }
+            ClientJsonRpcMessage::Request(request) => {
+                self.under_way.insert(request.id.clone(), place);
+            }
+            // What is cancelled is not answered.
             ClientJsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
@@ -88,21 +100,17 @@ impl Stdio {
                     self.under_way.remove(id);
                 }
             }
-            ClientJsonRpcMessage::Request(_)
-            | ClientJsonRpcMessage::Response(_)
-            | ClientJsonRpcMessage::Error(_) => {}
+            ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_) => {}
         }
         Ok(())
     }
 
-    fn has_answered(&mut self, message: &ServerJsonRpcMessage) {
-        let id = match message {
-            ServerJsonRpcMessage::Response(response) => Some(&response.id),
-            ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
+    /// The place of the request that this answers.
+    fn place_of(&mut self, message: &ServerJsonRpcMessage) -> Option<OwnedSemaphorePermit> {
+        match message {
+            ServerJsonRpcMessage::Response(response) => self.under_way.remove(&response.id),
+            ServerJsonRpcMessage::Error(error) => self.under_way.remove(error.id.as_ref()?),
             ServerJsonRpcMessage::Request(_) | ServerJsonRpcMessage::Notification(_) => None,
-        };
-        if let Some(id) = id {
-            self.under_way.remove(id);
         }
     }
 }
@@ -114,25 +122,34 @@ impl Transport<RoleServer> for Stdio {
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        self.has_answered(&message);
-        let lines = self.lines.clone();
-        async move { lines.send(line(&message)?).await.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe)) }
+        let place = self.place_of(&message);
+        write(self.lines.clone(), line(&message), place)
     }
 
+    /// May be given up at any wait, and is then asked again.
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        while let Some(message) = self.messages.recv().await {
-            let Err(refused) = self.admits(&message) else { return Some(message) };
-            // Beside the protocol, which may stop listening for a message at any wait.
-            let (lines, refusal) = (self.lines.clone(), line(&refused.line()).ok()?);
-            tokio::spawn(async move { lines.send(refusal).await });
+        loop {
+            let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
+            let message = self.messages.recv().await?;
+            let Err((refused, place)) = self.admit(&message, place) else { return Some(message) };
+            tokio::spawn(write(self.lines.clone(), line(&refused.line()), Some(place)));
         }
-        self.hung_up.cancel();
-        None
     }
 
     async fn close(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Writes a line, and only then frees the place of its request, so that answers which nobody reads do not pile up.
+async fn write(
+    lines: mpsc::Sender<Vec<u8>>,
+    line: io::Result<Vec<u8>>,
+    place: Option<OwnedSemaphorePermit>,
+) -> io::Result<()> {
+    let written = lines.send(line?).await.map_err(|_| io::ErrorKind::BrokenPipe.into());
+    drop(place);
+    written
 }
 
 fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
@@ -141,14 +158,16 @@ fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Reads messages on a thread of its own until the end of input, and answers what is none.
+/// Reads messages on a thread of its own until the end of input, which `hung_up` tells, and answers what is none.
 fn read_into(
     input: impl Read + Send + 'static,
     answers: mpsc::WeakSender<Vec<u8>>,
+    hung_up: CancellationToken,
 ) -> io::Result<mpsc::Receiver<ClientJsonRpcMessage>> {
     let (sender, messages) = mpsc::channel(QUEUE);
     let mut input = BufReader::new(input);
     let read = move || -> Option<()> {
+        let _hung_up = hung_up.drop_guard();
         // An input that cannot be read has ended.
         while let Some(read) = lines::next(&mut input, MOST_LINE_BYTES).ok()? {
             match understood(read) {

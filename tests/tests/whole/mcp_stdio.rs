@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio as Pipe};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -320,6 +322,41 @@ fn a_pipe_that_is_closed_behind_its_questions_gets_its_answers() {
     ids.sort_unstable();
     assert_eq!(ids, (2..=20).collect::<Vec<_>>());
     ended.lines.iter().for_each(has_a_hit);
+}
+
+#[test]
+fn a_client_that_does_not_read_is_not_read_from_and_gets_all_once_it_does() {
+    const ALL: usize = 5_000;
+    let world = World::new();
+    let mut command = world.command("footnote-mcp");
+    command.args(["stdio", "--no-autostart"]).stdin(Pipe::piped()).stdout(Pipe::piped());
+    let mut front = command.spawn().unwrap();
+    let (mut input, output) = (front.stdin.take().unwrap(), BufReader::new(front.stdout.take().unwrap()));
+    let sent = Arc::new(AtomicUsize::new(0));
+    let sending = std::thread::spawn({
+        let sent = Arc::clone(&sent);
+        move || {
+            for id in 0..ALL {
+                writeln!(input, "{}", request(id, "tools/list", &json!({}))).unwrap();
+                sent.store(id + 1, Ordering::Relaxed);
+            }
+        }
+    });
+    // It stands still once every queue on the way is full.
+    let mut before = usize::MAX;
+    wait::until(30, "a full pipe", || {
+        std::thread::sleep(Duration::from_millis(200));
+        let now = sent.load(Ordering::Relaxed);
+        (now > 0 && std::mem::replace(&mut before, now) == now).then_some(())
+    });
+    assert!(before < ALL, "everything was taken in though nothing is taken out");
+    let resident = resident_kib(front.id());
+    assert!(resident < 20 * 1024, "{resident} KiB");
+    let answered =
+        output.lines().take(ALL).filter(|line| line.as_ref().unwrap().contains("\"tools\"")).count();
+    assert_eq!(answered, ALL);
+    sending.join().unwrap();
+    assert!(front.wait().unwrap().success());
 }
 
 #[test]
