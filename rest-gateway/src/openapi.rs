@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use http::StatusCode;
 use proto::code::{FAILURES, Row};
+use proto::field::Kind;
+use proto::form::Form;
 use proto::operations::{Method, RestBinding};
 use proto::{Failure, Field, OPERATIONS, Operation};
 use serde_json::{Map, Value, json};
@@ -156,10 +158,19 @@ fn schemas() -> Value {
     json!(schemas)
 }
 
-/// The request's schema, with what the table says in words alone: that no text holds NUL, and of which fields exactly
-/// one is present.
+/// A footnote, as a link or as its address alone. It takes a little more than footnotes: that lines are in order and
+/// that a source is UTF-8 is beyond a pattern.
+const FOOTNOTE: &str = r"^\s*(\[[^\u0000]*\]\()?footnote:[A-Za-z0-9][A-Za-z0-9._-]{0,63}/[^#\u0000-\u001f]+#L[1-9][0-9]*(-L[1-9][0-9]*)?;[0-9a-f]{8}\)?\s*$";
+
+/// The request's schema, with what the table says in words alone: what a footnote looks like, that no text holds NUL,
+/// and of which fields exactly one is present.
 fn request_schema(operation: &Operation) -> Value {
     let mut schema = read(operation.input_schema);
+    for field in operation.fields {
+        if let Kind::Text { form: Some(Form::Footnote), .. } = field.kind {
+            schema["properties"][field.name]["pattern"] = FOOTNOTE.into();
+        }
+    }
     without_nul(&mut schema);
     let mut groups: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for field in operation.fields {

@@ -5,6 +5,7 @@
 mod rest {
     mod again;
     mod answers;
+    mod description;
     mod refusals;
     mod waiting;
 

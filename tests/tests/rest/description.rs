@@ -1,4 +1,4 @@
-//! The gateway does what its description says: Schemathesis asks it thousands of questions made from it.
+//! The gateway does what its description says: Schemathesis asks it hundreds of questions made from it.
 
 use std::process::Command;
 
