@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 
 cache=${FOOTNOTE_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/footnote-test}
 mkdir -p "$cache"
+export FOOTNOTE_TEST_CACHE=$cache
 export FOOTNOTE_TEST_MODEL_DIR=${FOOTNOTE_TEST_MODEL_DIR:-$cache/models}
 export ACCEPTANCE_CACHE=${ACCEPTANCE_CACHE:-$cache/acceptance}
 if [ "${CI:-}" = true ]; then export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$cache/target}; fi
