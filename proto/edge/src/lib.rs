@@ -24,6 +24,7 @@ mod config;
 mod connection;
 mod content;
 mod door;
+mod edge;
 mod error;
 mod front;
 mod guests;
@@ -45,7 +46,7 @@ mod testing;
 mod turned;
 mod visit;
 
-pub use accept::{Edge, open};
+pub use crate::edge::{Edge, open};
 pub use body::{Body, MAX_BODY_BYTES, Unread, read_body};
 pub use client_address::{ParseTrustedProxyError, TrustedProxy};
 pub use config::{Args, Config, MetricsListen, with_variables};

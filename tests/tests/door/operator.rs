@@ -114,6 +114,17 @@ fn systemd_may_open_the_door() {
 }
 
 #[test]
+fn it_is_ready_while_the_daemon_answers() {
+    let mut world = super::served();
+    let gateway = world.start_rest(&[]);
+    let ready = || ask(gateway.address, empty(get("/readyz"))).status.as_u16();
+    assert_eq!(ready(), 200);
+    world.daemon().kill().unwrap();
+    wait::until(10, "the gateway to notice", || (ready() == 503).then_some(()));
+    assert_eq!(ask(gateway.address, empty(get("/livez"))).status, 200, "alive without it");
+}
+
+#[test]
 fn it_ends_well_when_it_is_told_to() {
     let world = World::new();
     for (program, arguments) in [("footnote-rest", &[][..]), ("footnote-mcp", &["http"])] {

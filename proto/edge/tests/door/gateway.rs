@@ -208,6 +208,11 @@ impl Client {
         self.0.write_all(bytes.as_ref())
     }
 
+    /// Waits until the first byte of an answer is there, and leaves it.
+    pub(crate) fn wait_for_answer(&mut self) {
+        assert_eq!(self.0.peek(&mut [0]).unwrap(), 1);
+    }
+
     /// Everything until the other end closes.
     ///
     /// # Panics
