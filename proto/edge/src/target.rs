@@ -34,8 +34,9 @@ pub(crate) fn host(version: Version, target: &Uri, headers: &HeaderMap) -> Resul
 /// The port that stands for none. `CONNECT` has no scheme, and is refused behind the lists.
 fn default_port(target: &Uri) -> Result<u16, Malformed> {
     match target.scheme_str() {
-        Some("http") | None => Ok(80),
-        Some("https") => Ok(443),
+        None => Ok(80),
+        Some(scheme) if scheme.eq_ignore_ascii_case("http") => Ok(80),
+        Some(scheme) if scheme.eq_ignore_ascii_case("https") => Ok(443),
         Some(_) => Err(Malformed),
     }
 }
@@ -66,6 +67,7 @@ mod tests {
             assert_eq!(named("http://localhost:1/mcp", &["LOCALHOST:1"]).as_deref(), Some("localhost:1"));
             assert_eq!(named("http://localhost/mcp", &["localhost:80"]).as_deref(), Some("localhost"));
             assert_eq!(named("https://localhost/mcp", &["localhost:443"]).as_deref(), Some("localhost"));
+            assert_eq!(named("HTTP://localhost/mcp", &["localhost"]).as_deref(), Some("localhost"));
             assert_eq!(named("http://localhost/mcp", &["localhost:1"]), None);
             assert_eq!(named("http://evil.example.net/mcp", &["localhost"]), None);
             assert_eq!(named("http://localhost/mcp", &["evil.example.net"]), None);

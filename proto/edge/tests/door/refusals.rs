@@ -78,7 +78,7 @@ fn one_who_is_still_sending_is_not_cut_off_before_the_refusal_is_read() {
     client.wait_for_answer();
     // The answer is there, and the client looks at it only once it has sent everything, as many do.
     for _ in 0..20 {
-        client.send([b'x'; 20_000]);
+        client.send("x".repeat(20_000));
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     assert_eq!(status(&client.rest()), 421);
