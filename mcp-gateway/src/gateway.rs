@@ -43,7 +43,7 @@ fn unknown_method() -> ErrorData {
 
 /// The tools. Clones share everything.
 #[derive(Clone, Debug)]
-pub struct Gateway(Arc<Shared>);
+pub(crate) struct Gateway(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -57,12 +57,16 @@ struct Shared {
 
 impl Gateway {
     /// Tools for one who sits at this host, in `working_directory`. `collection` is asked where a call names none.
-    pub fn local(client: Client, working_directory: Option<PathBuf>, collection: Option<String>) -> Self {
+    pub(crate) fn local(
+        client: Client,
+        working_directory: Option<PathBuf>,
+        collection: Option<String>,
+    ) -> Self {
         Self::new(client, Surface::Stdio, working_directory, collection)
     }
 
     /// Tools for everyone who comes in by the door.
-    pub fn remote(client: Client, collection: Option<String>) -> Self {
+    pub(crate) fn remote(client: Client, collection: Option<String>) -> Self {
         Self::new(client, Surface::Mcp, None, collection)
     }
 

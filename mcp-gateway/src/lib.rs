@@ -22,4 +22,4 @@ mod stdout;
 mod text;
 mod tools;
 
-pub use gateway::Gateway;
+use gateway::Gateway;

@@ -1,4 +1,4 @@
-//! `footnote-mcp`.
+//! `footnote-mcp`: what was typed, and then one transport until it ends.
 
 use std::process::ExitCode;
 
