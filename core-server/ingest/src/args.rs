@@ -188,6 +188,12 @@ pub struct EvalArgs {
     /// Write the whole run as JSON; `-` is standard output, instead of the table
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write the run as one HTML page
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Add a line to this file of earlier runs
+    #[arg(long, value_name = "FILE")]
+    pub history: Option<PathBuf>,
     /// The seed of the draws that intervals are made of
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -145,6 +145,9 @@ pub enum Error {
         /// What is wrong with it, and what to do.
         what: String,
     },
+    /// A plot of a report could not be drawn.
+    #[error("a plot cannot be drawn: {0}")]
+    Plot(String),
     /// A flag's value cannot be used.
     #[error("{0}")]
     Usage(String),
@@ -258,6 +261,7 @@ impl Error {
             | Self::DiskFull { .. }
             | Self::RootGone { .. }
             | Self::Declined(_)
+            | Self::Plot(_)
             | Self::Vectors { .. }
             | Self::Lexical { .. } => 1,
         }

@@ -16,6 +16,8 @@ pub mod asking;
 pub mod bootstrap;
 pub mod corpus;
 pub mod echo;
+pub mod history;
+pub mod html;
 pub mod judgments;
 pub mod measure;
 pub mod metrics;

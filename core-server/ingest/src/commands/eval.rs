@@ -19,6 +19,8 @@ use crate::eval::asking::{AskedMode, Asking};
 use crate::eval::bootstrap::Bootstrap;
 use crate::eval::corpus::Corpus;
 use crate::eval::echo;
+use crate::eval::history::{self, Entry};
+use crate::eval::html;
 use crate::eval::judgments::{read_grades, read_queries};
 use crate::eval::measure::{Measured, against_baseline};
 use crate::eval::questions::Questions;
@@ -40,21 +42,17 @@ const LOADING: Duration = Duration::from_secs(120);
 /// Measures, and writes down what was found.
 pub fn run(places: &Places, args: &EvalArgs) -> Result<ExitCode> {
     let baseline = args.baseline.as_deref().map(Report::read).transpose()?;
+    let earlier = args.history.as_deref().map(history::read).transpose()?.unwrap_or_default();
+    refuse_missing_folders(args)?;
     let interrupt = Interrupt::on_signals()
         .map_err(|error| Error::Usage(format!("signals cannot be listened for: {error}")))?;
     let progress = Progress::for_people();
     let subject = Subject::find(places, args, &interrupt, &progress)?;
     let mut report = measure(places, args, &subject, &interrupt, &progress)?;
     if let Some(baseline) = baseline {
-        if baseline.corpus.sha256 != report.corpus.sha256 {
-            report.warnings.push("the baseline was measured on other documents".to_owned());
-        }
-        if baseline.judgments.sha256 != report.judgments.sha256 {
-            report.warnings.push("the baseline was measured with other queries or judgments".to_owned());
-        }
-        report.baseline = Some(against_baseline(&report, &baseline, bootstrap(args)));
+        compare(&mut report, &baseline, bootstrap(args));
     }
-    write(args, &report)?;
+    write(args, &report, earlier)?;
     let regressions = report.regressions(&args.fail_on_regression);
     for (mode, metric, difference) in &regressions {
         let (mode, metric) = (mode.word(), metric.title());
@@ -64,7 +62,37 @@ pub fn run(places: &Places, args: &EvalArgs) -> Result<ExitCode> {
     Ok(if regressions.is_empty() { ExitCode::SUCCESS } else { REGRESSED.into() })
 }
 
-fn write(args: &EvalArgs, report: &Report) -> Result<()> {
+/// Measuring takes minutes, so what could not be written down is refused before.
+fn refuse_missing_folders(args: &EvalArgs) -> Result<()> {
+    for path in [&args.json, &args.html, &args.history].into_iter().flatten() {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(Error::NoSuchPath { path: folder.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+fn compare(report: &mut Report, baseline: &Report, bootstrap: Bootstrap) {
+    if baseline.corpus.sha256 != report.corpus.sha256 {
+        report.warnings.push("the baseline was measured on other documents".to_owned());
+    }
+    if baseline.judgments.sha256 != report.judgments.sha256 {
+        report.warnings.push("the baseline was measured with other queries or judgments".to_owned());
+    }
+    report.baseline = Some(against_baseline(report, baseline, bootstrap));
+}
+
+fn write(args: &EvalArgs, report: &Report, earlier: Vec<Entry>) -> Result<()> {
+    let entry = Entry::of(report);
+    if let Some(path) = &args.history {
+        history::append(path, &entry)?;
+    }
+    if let Some(path) = &args.html {
+        let mut runs: Vec<Entry> = earlier.into_iter().filter(|run| run.is_comparable(&entry)).collect();
+        runs.push(entry);
+        fs::write(path, html::page(report, &runs)?).map_err(Error::file("write", path))?;
+    }
     match args.json.as_deref() {
         Some(path) if path == Path::new("-") => print(report.to_json()),
         json => {
