@@ -28,8 +28,7 @@ const MANY: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Highlighter {
     terms: HashSet<String>,
-    /// By the first character of a term, where that is an ASCII one.
-    begins: Vec<bool>,
+    beginnings: Beginnings,
 }
 
 impl Highlighter {
@@ -47,32 +46,18 @@ impl Highlighter {
             Kind::Exact => {}
         });
         let terms = if terms.is_empty() { common } else { terms };
-        let mut begins = vec![false; 128];
-        for first in terms.iter().filter_map(|term| term.bytes().next()).filter(u8::is_ascii) {
-            begins[usize::from(first)] = true;
-        }
-        Self { terms, begins }
+        Self { beginnings: Beginnings::of(terms.iter()), terms }
     }
 
     /// Bytes of `text` that match: in order, apart from each other, each between characters.
     pub fn ranges(&self, text: &str) -> Vec<ByteRange> {
         let mut found = Vec::new();
         if !self.terms.is_empty() {
-            for (start, piece) in pieces(text).filter(|(_, piece)| self.may_be_in(piece)) {
+            for (start, piece) in pieces(text).filter(|(_, piece)| self.beginnings.may_be_in(piece)) {
                 self.find(start, piece, &mut found);
             }
         }
         joined(found)
-    }
-
-    /// A term begins as a word does, or a part of one: a glance at where they begin spares most pieces the analysis.
-    fn may_be_in(&self, piece: &str) -> bool {
-        let mut is_beginning = true;
-        piece.bytes().any(|byte| {
-            let may_begin = is_beginning || byte.is_ascii_uppercase() || byte.is_ascii_digit();
-            is_beginning = !byte.is_ascii_alphanumeric();
-            !byte.is_ascii() || may_begin && self.begins[usize::from(byte.to_ascii_lowercase())]
-        })
     }
 
     /// Shows what matches in a piece that begins at `start`.
@@ -81,9 +66,14 @@ impl Highlighter {
         if here.is_empty() {
             return;
         }
+        if let Some(word) = plain_word(piece) {
+            found.push(start + word.start..start + word.end);
+            return;
+        }
         let atoms = atoms(piece);
         let widest = if atoms.len() > MANY { WIDEST_OF_MANY } else { WIDEST };
-        let begins: Vec<bool> = atoms.iter().map(|atom| self.may_be_in(&piece[atom.clone()])).collect();
+        let begins: Vec<bool> =
+            atoms.iter().map(|atom| self.beginnings.may_be_in(&piece[atom.clone()])).collect();
         let mut shown: Vec<(String, Range<usize>)> = Vec::new();
         for width in 1..=widest.min(atoms.len()) {
             for (window, _) in atoms.windows(width).zip(&begins).filter(|(_, begins)| **begins) {
@@ -115,6 +105,71 @@ impl Highlighter {
         });
         terms
     }
+}
+
+/// How the terms begin: a glance at where words do spares most pieces the analysis.
+#[derive(Clone, Debug, Default)]
+struct Beginnings {
+    /// By the first character of a term, a bit for each letter that is the second of one.
+    seconds: Vec<u32>,
+}
+
+/// Any character may be the second.
+const ANY: u32 = u32::MAX;
+
+impl Beginnings {
+    fn of<'a>(terms: impl Iterator<Item = &'a String>) -> Self {
+        let mut seconds = vec![0; 128];
+        // A term with another first character is found in no piece of ASCII alone.
+        for term in terms.map(String::as_bytes).filter(|term| term[0].is_ascii()) {
+            seconds[usize::from(term[0])] |= match term.get(1) {
+                // A stem has «i» for the «y» of its word, or the other way: dying, die; skies, sky.
+                Some(b'i' | b'y') => letter(b'i') | letter(b'y'),
+                Some(second) if second.is_ascii_lowercase() => letter(*second),
+                Some(_) | None => ANY,
+            };
+        }
+        Self { seconds }
+    }
+
+    /// Whether a term may begin in a piece: where it begins, behind a joint, at a capital letter or a digit.
+    fn may_be_in(&self, piece: &str) -> bool {
+        let mut is_beginning = true;
+        piece.bytes().enumerate().any(|(at, byte)| {
+            if !byte.is_ascii() {
+                return true;
+            }
+            let may_begin = is_beginning || byte.is_ascii_uppercase() || byte.is_ascii_digit();
+            is_beginning = !byte.is_ascii_alphanumeric();
+            let seconds = self.seconds[usize::from(byte.to_ascii_lowercase())];
+            may_begin
+                && match piece.as_bytes().get(at + 1) {
+                    Some(second) if second.is_ascii_alphabetic() => {
+                        seconds & letter(second.to_ascii_lowercase()) != 0
+                    }
+                    Some(_) | None => seconds != 0,
+                }
+        })
+    }
+}
+
+/// The bit of an ASCII letter in lower case.
+fn letter(letter: u8) -> u32 {
+    1 << (letter - b'a')
+}
+
+/// The word that a piece is, where it is one of ASCII letters, the first of them a capital at most, with marks around it.
+fn plain_word(piece: &str) -> Option<Range<usize>> {
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic();
+    let bytes = piece.as_bytes();
+    let start = bytes.iter().position(is_letter)?;
+    let end = bytes.iter().rposition(is_letter)? + 1;
+    let is_plain = bytes[start + 1..end].iter().all(u8::is_ascii_lowercase)
+        && bytes[..start]
+            .iter()
+            .chain(&bytes[end..])
+            .all(|byte| byte.is_ascii_punctuation() && !b"+#".contains(byte));
+    is_plain.then_some(start..end)
 }
 
 fn within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
@@ -210,6 +265,8 @@ mod tests {
             ("1000", "about 1,000 times", &["1,000"]),
             ("C++", "C++ and C#.", &["C++", "C"]),
             ("dog", "the dog's tail", &["dog"]),
+            ("die sky", "Dying under (skies), \"sky\".", &["Dying", "skies", "sky"]),
+            ("U.S.A.", "the USA, the u.s.a.", &["USA", "u.s.a"]),
             ("file", "one \u{fb01}le", &["\u{fb01}le"]),
             ("\u{4eac}\u{90fd}", "\u{6211}\u{5728}\u{6771}\u{4eac}\u{90fd}\u{5fc3}", &["\u{4eac}\u{90fd}"]),
             ("\u{4f7f}\u{7528}API", "\u{4f7f}\u{7528}API\u{63a5}\u{53e3}", &["\u{4f7f}\u{7528}API"]),
@@ -263,7 +320,8 @@ mod tests {
                 prop_assert!(slice.is_some_and(|slice| !slice.is_empty()));
             }
             // All that is looked for at a glance only spares work.
-            let unsparing = Highlighter { begins: vec![true; 128], ..highlighter.clone() };
+            let unsparing = Beginnings { seconds: vec![ANY; 128] };
+            let unsparing = Highlighter { beginnings: unsparing, ..highlighter.clone() };
             prop_assert_eq!(&ranges, &unsparing.ranges(&text));
             if ranges.is_empty() {
                 prop_assert!(pieces(&text).all(|(_, piece)| highlighter.terms_in(piece).is_empty()));

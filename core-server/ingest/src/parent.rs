@@ -1,7 +1,8 @@
 //! The generation that an ingest goes on from.
 //!
 //! That is the current one. Where it is damaged, the newest of the kept ones that opens takes its place, with a
-//! warning, and the files are compared with that; where none opens, everything is read anew. What a newer version of
+//! warning, and the files are compared with that; where none opens, or an older version of this program wrote them all,
+//! everything is read anew. What a newer version of
 //! this program wrote is refused, for it would be lost.
 //!
 //! Deliberately left out: repairing anything. A generation is never written again.
@@ -90,13 +91,12 @@ fn scope_of(index: &Path, name: &CollectionName) -> Option<Known> {
     let folder = CollectionFolder::new(index, name);
     let current = Current::read(folder.path()).ok().flatten().map(|current| current.generation);
     let kept = folder.kept().unwrap_or_default().into_iter().rev();
-    let manifest = current
+    let (_, scope) = current
         .into_iter()
         .chain(kept)
-        .find_map(|id| Manifest::read(&folder.generation(id)).ok())
-        .map(|(manifest, _)| manifest)
-        .filter(|manifest| manifest.collection == *name)?;
-    Some(Known { name: name.clone(), scope: manifest.scope })
+        .find_map(|id| Manifest::read_scope(&folder.generation(id)).ok())
+        .filter(|(collection, _)| collection == name)?;
+    Some(Known { name: name.clone(), scope })
 }
 
 fn refuse_newer(error: Error) -> Result<Error> {

@@ -7,8 +7,10 @@ use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use engine::generation::Generation;
 use engine::generation::current::Current;
+use engine::generation::manifest::SCHEMA_VERSION;
+use engine::generation::{Generation, GenerationId};
+use engine::id::Sha256;
 use engine::model::Store;
 use ingest::interrupt::Interrupt;
 use ingest::parent::known_collections;
@@ -333,6 +335,26 @@ fn a_damaged_generation_is_replaced_from_an_older_one() {
     assert_eq!((third.added, third.embedded), (1, 0));
     assert_eq!(third.generation, second.generation + 1);
     assert_eq!(sources(&world.generation()), ["a.md", "b.md"]);
+}
+
+#[test]
+fn what_an_older_version_wrote_is_written_anew_without_being_told_where_it_is() {
+    let world = World::with_model();
+    world.write("a.md", &prose("valves", 3));
+    world.write("b.md", &prose("pumps", 3));
+    world.ingest();
+    let before = contents(&world.generation());
+    let manifest = world.generation().folder().join("manifest.json");
+    let now = format!("\"schema_version\":{SCHEMA_VERSION}");
+    let older = fs::read_to_string(&manifest).unwrap().replacen(&now, "\"schema_version\":1", 1);
+    fs::remove_file(&manifest).unwrap();
+    fs::write(&manifest, &older).unwrap();
+    let current = Current { generation: GenerationId::FIRST, manifest_sha256: Sha256::of(older.as_bytes()) };
+    fs::write(world.folder().join("CURRENT"), current.to_string()).unwrap();
+    let summary = world.try_ingest("index", &[], &ModelChoice::Usual, &Interrupt::never()).unwrap();
+    assert_eq!(summary.embedded, 0, "the catalog still has the vectors");
+    assert!(world.generation().id() > GenerationId::FIRST);
+    assert_eq!(contents(&world.generation()), before);
 }
 
 #[test]

@@ -130,23 +130,31 @@ impl Manifest {
     /// segments that the seal does not cover are [`Error::Damaged`].
     pub fn read(folder: &Path) -> Result<(Self, Sha256)> {
         let path = folder.join(FILE_NAME);
-        let mut bytes = Vec::new();
-        File::open(&path)
-            .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
-            .map_err(|source| Error::ReadFile { path: path.clone(), source })?;
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(Error::damaged(path, "it is larger than any manifest"));
-        }
-        let Version { schema_version } =
-            serde_json::from_slice(&bytes).map_err(|error| Error::damaged(&path, error))?;
-        if schema_version != SCHEMA_VERSION {
-            return Err(Error::SchemaVersion { path, found: schema_version, supported: SCHEMA_VERSION });
+        let (bytes, found) = read_bytes(&path)?;
+        if found != SCHEMA_VERSION {
+            return Err(Error::SchemaVersion { path, found, supported: SCHEMA_VERSION });
         }
         let manifest: Self = serde_json::from_slice(&bytes).map_err(|error| Error::damaged(&path, error))?;
         match manifest.fault() {
             Some(fault) => Err(Error::damaged(path, fault)),
             None => Ok((manifest, Sha256::of(&bytes))),
         }
+    }
+
+    /// What the generation in `folder` looked at, and the collection's name: also where an older version of this program
+    /// wrote it, so that it can be written anew.
+    pub fn read_scope(folder: &Path) -> Result<(CollectionName, Scope)> {
+        let path = folder.join(FILE_NAME);
+        let (bytes, found) = read_bytes(&path)?;
+        if found > SCHEMA_VERSION {
+            return Err(Error::SchemaVersion { path, found, supported: SCHEMA_VERSION });
+        }
+        let Looked { collection, scope } =
+            serde_json::from_slice(&bytes).map_err(|error| Error::damaged(&path, error))?;
+        if !scope.root.is_absolute() {
+            return Err(Error::damaged(path, "its root is not absolute"));
+        }
+        Ok((collection, scope))
     }
 
     /// What the seal says of the file at `path`, relative to the generation's folder.
@@ -176,6 +184,20 @@ impl Manifest {
     }
 }
 
+/// A manifest's bytes, and the version of its format.
+fn read_bytes(path: &Path) -> Result<(Vec<u8>, u32)> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|source| Error::ReadFile { path: path.to_owned(), source })?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Error::damaged(path, "it is larger than any manifest"));
+    }
+    let Version { schema_version } =
+        serde_json::from_slice(&bytes).map_err(|error| Error::damaged(path, error))?;
+    Ok((bytes, schema_version))
+}
+
 /// Whether `path` is names joined by `/`, none of which is empty, `.` or `..`.
 fn is_plain(path: &str) -> bool {
     !path.contains('\0') && path.split('/').all(|name| !matches!(name, "" | "." | ".."))
@@ -185,6 +207,13 @@ fn is_plain(path: &str) -> bool {
 #[derive(Deserialize)]
 struct Version {
     schema_version: u32,
+}
+
+/// The fields that say what is looked at, the same in every format so far.
+#[derive(Deserialize)]
+struct Looked {
+    collection: CollectionName,
+    scope: Scope,
 }
 
 /// One file of a generation, as it was when the generation was sealed.
@@ -229,7 +258,7 @@ pub(crate) mod tests {
 
     #[test]
     fn another_format_is_named_whatever_else_it_holds() {
-        for found in [0, 2, u32::MAX] {
+        for found in [0, SCHEMA_VERSION - 1, SCHEMA_VERSION + 1, u32::MAX] {
             let error = read(&serde_json::json!({"schema_version": found})).expect_err("refused");
             assert!(
                 matches!(error, Error::SchemaVersion { found: version, supported: SCHEMA_VERSION, .. } if version == found)
