@@ -4,7 +4,7 @@
 #   ./deploy/test.sh
 #
 # Installs by name what it needs. What can be used again is kept in $FOOTNOTE_TEST_CACHE (default:
-# ~/.cache/footnote-test): the model, tools, MCP's official clients, and under CI, where every checkout is a new one, the build.
+# ~/.cache/footnote-test): the models, tools, MCP's official clients, and under CI, where every checkout is a new one, the build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

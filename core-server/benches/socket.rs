@@ -30,6 +30,7 @@ impl Answers for Nothing {
             generation: engine::generation::GenerationId::FIRST,
             mode: Mode::Bm25,
             hits: vec![],
+            reranked: None,
             truncated: None,
             notices: vec![],
             explanation: None,

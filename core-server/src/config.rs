@@ -7,10 +7,12 @@ use std::time::Duration;
 use clap::Parser;
 use clap::builder::NonEmptyStringValueParser;
 use engine::SourceRoot;
+use engine::model::RerankerChoice;
 use proto::duration::TypedDuration;
 use proto::places;
 use proto::settings::{self, Log, LogArgs, SocketArgs, StoreArgs, Surroundings};
 
+use crate::admission::RERANK_WORKERS;
 use crate::listener::{Group, Place, ResolveGroup, Uid, index_lock_name};
 
 /// Requests that are in at once: enough for a burst of every front's clients, and few enough that the last in
@@ -48,6 +50,9 @@ pub struct Args {
     /// How many queries are embedded at once, one model session each [default: the number of cores]
     #[arg(long, env = "FOOTNOTE_SESSIONS", value_name = "N")]
     sessions: Option<NonZeroU32>,
+    /// The model that reranks for those who ask for it, or `none` [default: the installed one]
+    #[arg(long, env = "FOOTNOTE_RERANKER", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    reranker: Option<String>,
     /// Leave after this long without a request: seconds, or with ms, s, m, h [default: never]
     #[arg(long, env = "FOOTNOTE_IDLE_EXIT", value_name = "DURATION")]
     idle_exit: Option<TypedDuration>,
@@ -73,6 +78,13 @@ pub struct Limits {
     pub max_in_flight: usize,
     /// Those of them that compute.
     pub workers: usize,
+}
+
+impl Limits {
+    /// Threads that compute or wait for those that do.
+    pub fn threads(&self) -> usize {
+        self.workers + RERANK_WORKERS
+    }
 }
 
 /// Why the flags are refused.
@@ -138,11 +150,21 @@ impl Args {
                     .sessions
                     .or_else(|| file.sessions.and_then(NonZeroU32::new))
                     .map_or(cores, |sessions| sessions.get() as usize),
+                reranker: self
+                    .reranker
+                    .or_else(|| file.reranker.clone())
+                    .map_or_else(Default::default, reranker),
+                // Half of the machine: the other half is for those who ask plainly.
+                rerank_sessions: (cores / 2).max(1),
             },
             limits: Limits { max_in_flight: max_in_flight.get() as usize, workers: cores },
             idle_exit: self.idle_exit.or(file.idle_exit).map(TypedDuration::get),
         })
     }
+}
+
+fn reranker(name: String) -> RerankerChoice {
+    if name == "none" { RerankerChoice::Off } else { RerankerChoice::Named(name) }
 }
 
 /// `DIR` or `LABEL=DIR`. A folder that has `=` in its name is written `./a=b` or with its whole path.
@@ -180,6 +202,16 @@ mod tests {
         assert_eq!(typed.limits.max_in_flight, 9);
         assert_eq!(typed.place.allowed_uids, [Uid(2), Uid(3)]);
         assert_eq!(settle(&[], ConfigFile::default()).unwrap().limits.max_in_flight, 64);
+    }
+
+    #[test]
+    fn a_reranker_may_be_named_or_refused() {
+        let chosen = |flags: &[&str]| settle(flags, ConfigFile::default()).unwrap().engine.reranker;
+        assert_eq!(chosen(&[]), RerankerChoice::Installed);
+        assert_eq!(chosen(&["--reranker", "none"]), RerankerChoice::Off);
+        assert_eq!(chosen(&["--reranker", "mine"]), RerankerChoice::Named("mine".to_owned()));
+        let file = ConfigFile { reranker: Some("none".to_owned()), ..ConfigFile::default() };
+        assert_eq!(settle(&[], file).unwrap().engine.reranker, RerankerChoice::Off);
     }
 
     #[test]

@@ -67,6 +67,7 @@ pub fn search(request: v1::SearchRequest) -> Result<Search, Failure> {
         filter: filter(request.filter.unwrap_or_default())?,
         neighbors: request.neighbors.unwrap_or_default() as usize,
         explain: request.explain.unwrap_or_default(),
+        rerank: request.rerank.unwrap_or(false),
         query: request.query,
     })
 }
@@ -142,6 +143,9 @@ pub fn search_response(answer: SearchAnswer, occasion: Occasion<'_>) -> (v1::Sea
         generation: answer.generation.number(),
         mode: mode_word(answer.mode).into(),
         hits: answer.hits.into_iter().map(|found| hit(found, explained)).collect(),
+        reranked: answer
+            .reranked
+            .map(|reranked| v1::Reranked { model: reranked.model, depth: reranked.depth }),
         truncated: answer.truncated.map(|truncation| v1::Truncation {
             total_hits: truncation.total_hits,
             returned_hits: truncation.returned_hits,
@@ -221,6 +225,7 @@ pub fn index_status_response(
             version: occasion.process.version.to_owned(),
             started_at: occasion.process.started_at.clone(),
             loaded_models: status.loaded_models,
+            reranker: status.reranker,
             open_generations: status.open_generations,
         }),
         notices: notices(&status.notices, occasion),
@@ -259,6 +264,7 @@ fn hit(hit: Hit, explained: bool) -> v1::Hit {
         bm25_rank: rank(hit.bm25),
         dense_score: score(hit.dense),
         dense_rank: rank(hit.dense),
+        rerank_score: hit.rerank_score,
         title: passage.title,
         heading_path: passage.heading_path,
         text: passage.text,
@@ -343,6 +349,7 @@ fn stats(stats: Stats, occasion: Occasion<'_>) -> v1::Stats {
         bm25_ms: ms(stats.bm25),
         dense_ms: ms(stats.dense),
         fusion_ms: ms(stats.fusion),
+        rerank_ms: ms(stats.rerank),
         load_ms: ms(stats.load),
         verify_ms: ms(stats.verify),
         total_ms: ms(occasion.began.elapsed()),
@@ -373,6 +380,7 @@ fn score_scale(scale: ScoreScale) -> v1::ScoreScale {
         ScoreScale::Bm25 => v1::ScoreScale::Bm25,
         ScoreScale::Cosine => v1::ScoreScale::Cosine,
         ScoreScale::Fused => v1::ScoreScale::Fused,
+        ScoreScale::Rerank => v1::ScoreScale::Rerank,
     }
 }
 
@@ -489,6 +497,7 @@ mod tests {
         let fetch = v1::FetchChunkRequest { chunk_id: Some("0".repeat(32)), ..Default::default() };
         let fetch = fetch_chunk(fetch).unwrap();
         assert_eq!(default(v1::FetchChunkRequest::FIELDS, "neighbors"), fetch.neighbors.to_string());
+        assert_eq!(default(v1::SearchRequest::FIELDS, "rerank"), search.rerank.to_string());
         let page = list_collections(v1::ListCollectionsRequest::default()).unwrap();
         assert_eq!(default(v1::ListCollectionsRequest::FIELDS, "page_size"), page.size.to_string());
     }
@@ -590,6 +599,7 @@ mod tests {
             score_scale: ScoreScale::Fused,
             bm25: leg,
             dense: None,
+            rerank_score: Some(-1.5),
             highlights: vec![citation::ByteRange { start: 0, end: 4 }],
             neighbors: vec![neighbor],
             window,
@@ -603,6 +613,7 @@ mod tests {
         assert_eq!((hit.neighbors[0].side(), &hit.neighbors[0].chunk_id), (v1::Side::Before, &hit.chunk_id));
         assert_eq!(hit.neighbors[0].indexed_text.as_deref(), Some("text"));
         assert_eq!((hit.bm25_score, hit.bm25_rank, hit.dense_score), (Some(0.5), Some(3), None));
+        assert_eq!(hit.rerank_score, Some(-1.5));
         assert_eq!((hit.verdict(), hit.reason.as_str()), (v1::Verdict::Drifted, "edited"));
         assert_eq!((hit.text, hit.indexed_text.as_deref()), (None, Some("text")));
         let citation = hit.citation.unwrap();

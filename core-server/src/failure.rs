@@ -4,7 +4,7 @@
 
 use engine::Error;
 use engine::collection::CollectionName;
-use engine::error::ModeObstacle;
+use engine::error::{ModeObstacle, RerankerObstacle};
 use proto::Code;
 use proto::failure::Failure;
 
@@ -31,6 +31,7 @@ pub fn of(error: &Error) -> Failure {
         .advise("name one with `--collection`", "name one of them"),
         Error::ChunkNotFound { .. } => Failure::new(Code::ChunkNotFound),
         Error::ModeUnavailable { why, .. } => mode_unavailable(*why),
+        Error::RerankerUnavailable { why } => reranker_unavailable(*why),
         Error::ModelNotInstalled { .. } | Error::RuntimeNotInstalled => {
             mode_unavailable(ModeObstacle::ModelNotInstalled)
         }
@@ -64,6 +65,17 @@ fn mode_unavailable(why: ModeObstacle) -> Failure {
         ),
     };
     Failure::with_message(Code::ModeUnavailable, message).advise(local, Code::ModeUnavailable.row().remote)
+}
+
+fn reranker_unavailable(why: RerankerObstacle) -> Failure {
+    let code = Code::RerankerNotConfigured;
+    match why {
+        RerankerObstacle::NoneInstalled => Failure::new(code),
+        RerankerObstacle::Failed => Failure::with_message(code, "the reranker could not be loaded").advise(
+            "leave `rerank` out, see `footnote logs`, check it with `footnote model verify`",
+            code.row().remote,
+        ),
+    }
 }
 
 fn schema_version(found: u32, supported: u32) -> Failure {
@@ -110,6 +122,8 @@ mod tests {
             Error::ModeUnavailable { collection: name("a"), why: ModeObstacle::NoVectors },
             Error::ModeUnavailable { collection: name("a"), why: ModeObstacle::ModelNotInstalled },
             Error::ModeUnavailable { collection: name("a"), why: ModeObstacle::ModelFailed },
+            Error::RerankerUnavailable { why: RerankerObstacle::NoneInstalled },
+            Error::RerankerUnavailable { why: RerankerObstacle::Failed },
             Error::ModelMismatch { name: "m".into(), bound: "m-1".into(), found: "m-2".into() },
             Error::WarmingUp,
             Error::DeadlineExceeded,

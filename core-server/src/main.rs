@@ -50,7 +50,7 @@ fn run(args: Args, surroundings: &Surroundings) -> Result<()> {
     let config = args.settle(surroundings)?;
     let runtime = runtime::Builder::new_multi_thread()
         .worker_threads(REACTOR_THREADS)
-        .max_blocking_threads(config.limits.workers)
+        .max_blocking_threads(config.limits.threads())
         .enable_all()
         .build()
         .context("cannot start the runtime")?;

@@ -25,6 +25,21 @@ pub fn words(notice: &Notice, audience: Audience) -> v1::Notice {
             format!("ranked by words alone: the collection's model `{model}` could not be loaded"),
             "see `footnote logs`, check it with `footnote model verify`",
         ),
+        Notice::RerankSkipped { model } => (
+            "rerank_skipped",
+            format!("nothing was reranked: `{model}` does not know the script of the question"),
+            "leave `rerank` out, or install a reranker that knows the language",
+        ),
+        Notice::RerankCutShort { depth, wanted } => (
+            "rerank_cut_short",
+            format!("{depth} of {wanted} candidates were reranked, for the time was nearly over"),
+            "give it more time, or leave `rerank` out",
+        ),
+        Notice::RerankerFailed => (
+            "reranker_failed",
+            "nothing can be reranked: the reranker could not be loaded".to_owned(),
+            "see `footnote logs`, check it with `footnote model verify`",
+        ),
         Notice::NotVerified { counts } => (
             "not_verified",
             format!("some hits do not stand where they were indexed: {}", list(counts)),
@@ -79,6 +94,9 @@ mod tests {
             Notice::ModelNotInstalled { model: "bge".into() },
             Notice::ModelFailed { model: "bge".into() },
             Notice::NotVerified { counts: vec![(Verdict::Drifted, 2), (Verdict::Missing, 1)] },
+            Notice::RerankSkipped { model: "ms".into() },
+            Notice::RerankCutShort { depth: 3, wanted: 20 },
+            Notice::RerankerFailed,
             Notice::CollectionSkipped { name: "old".into(), why: "it is damaged" },
             Notice::EmbeddingPending { chunks: 9 },
             Notice::NothingLeft,

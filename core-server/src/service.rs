@@ -15,7 +15,7 @@ use proto::{Code, Violation, v1};
 use tonic::{Request, Response, Status};
 use tracing::{debug, error, trace, warn};
 
-use crate::admission::Admission;
+use crate::admission::{Admission, FullHouse, Lane};
 use crate::call::Call;
 use crate::convert::{self, Occasion, Page, Process};
 use crate::failure;
@@ -91,6 +91,7 @@ impl<A> Service<A> {
 struct Line<A, M, Asked, Answered, Reply> {
     validate: fn(&M) -> Result<(), Violation>,
     check: fn(M) -> Result<Asked, Failure>,
+    lane: fn(&Asked) -> Lane,
     ask: fn(&A, &Asked, &Caller, &Stop) -> engine::Result<Answered>,
     reply: fn(&Asked, Answered, Occasion<'_>) -> (Reply, usize),
 }
@@ -104,6 +105,7 @@ impl<A: Answers> RetrievalService for Service<A> {
         let line = Line {
             validate: v1::SearchRequest::validate,
             check: convert::search,
+            lane: |search| if search.rerank { Lane::Rerank } else { Lane::Plain },
             ask: |answers: &A, search: &Search, caller, stop| {
                 trace!(query = search.query, "asked");
                 answers.search(search, caller, stop)
@@ -120,6 +122,7 @@ impl<A: Answers> RetrievalService for Service<A> {
         let line = Line {
             validate: v1::FetchChunkRequest::validate,
             check: convert::fetch_chunk,
+            lane: |_| Lane::Plain,
             ask: |answers: &A, fetch, caller, stop| answers.fetch_chunk(fetch, caller, stop),
             reply: |_, fetched, occasion| convert::fetch_chunk_response(fetched, occasion),
         };
@@ -133,6 +136,7 @@ impl<A: Answers> RetrievalService for Service<A> {
         let line = Line {
             validate: v1::ListCollectionsRequest::validate,
             check: convert::list_collections,
+            lane: |_| Lane::Plain,
             ask: |answers: &A, _: &Page, _, stop| answers.list_collections(stop),
             reply: convert::list_collections_response,
         };
@@ -146,6 +150,7 @@ impl<A: Answers> RetrievalService for Service<A> {
         let line = Line {
             validate: v1::IndexStatusRequest::validate,
             check: convert::index_status,
+            lane: |_| Lane::Plain,
             ask: |answers: &A, collection: &Option<CollectionName>, caller, stop| {
                 answers.index_status(collection.as_ref(), caller, stop)
             },
@@ -189,10 +194,10 @@ impl<A: Answers> Service<A> {
         Answered: 'static,
         Reply: Send + 'static,
     {
-        let Line { validate, check, ask, reply } = line;
+        let Line { validate, check, lane, ask, reply } = line;
         validate(&message)?;
         let asked = Arc::new(check(message)?);
-        let ticket = self.admission.enter().map_err(|_| Failure::new(Code::Overloaded))?;
+        let ticket = self.admission.enter(lane(&asked)).map_err(|full| full_house(&full))?;
         let caller = Arc::new(caller(call));
         loop {
             let (answers, process) = (Arc::clone(&self.answers), Arc::clone(&self.process));
@@ -221,6 +226,18 @@ impl<A: Answers> Service<A> {
 fn caller(call: &Call) -> Caller {
     let front = &call.caller;
     Caller { working_directory: front.working_directory.clone(), open_paths: front.open_paths }
+}
+
+fn full_house(full: &FullHouse) -> Failure {
+    let overloaded = Code::Overloaded;
+    match full.0 {
+        Lane::Plain => Failure::new(overloaded),
+        Lane::Rerank => {
+            let action = "wait a moment and ask again, or leave `rerank` out";
+            Failure::with_message(overloaded, "as many questions are being reranked as may be")
+                .advise(action, action)
+        }
+    }
 }
 
 /// Says a failure to the caller, and its cause to the log where someone must act.

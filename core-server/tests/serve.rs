@@ -80,6 +80,7 @@ impl Answers for StandIn {
             generation: GenerationId::FIRST,
             mode: Mode::Bm25,
             hits: vec![],
+            reranked: None,
             truncated: None,
             notices: vec![Notice::NoVectors],
             explanation: None,
@@ -311,6 +312,37 @@ async fn a_request_that_waits_for_its_model_holds_up_nobody() {
     }
     daemon.stand_in.open();
     assert!(waits.await.unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn reranked_questions_are_overloaded_among_themselves_and_hold_up_nobody() {
+    let daemon = Daemon::start_with(Limits { max_in_flight: 8, workers: 1 }, None).await;
+    let reranked = |query: &str| SearchRequest { rerank: Some(true), ..question(query) };
+    let mut inside = Vec::new();
+    for _ in 0..4 {
+        let (mut client, request) = (daemon.client(), reranked("wait"));
+        inside.push(tokio::spawn(async move { client.search(request).await }));
+    }
+    daemon.until_waiting(1).await;
+    let refused = loop {
+        // Until all four are in, this one may be let in itself, and is late.
+        let mut request = Request::new(reranked("anything"));
+        request.set_timeout(Duration::from_millis(50));
+        let failed = failure(daemon.client().search(request).await);
+        if failed.code != Code::DeadlineExceeded {
+            break failed;
+        }
+    };
+    assert_eq!(refused.code, Code::Overloaded);
+    assert!(refused.retry_after.is_some() && refused.message.contains("reranked"), "{refused:?}");
+    for _ in 0..5 {
+        assert!(daemon.search("anything").await.is_ok());
+    }
+    daemon.stand_in.open();
+    for request in inside {
+        request.await.unwrap().unwrap();
+    }
+    assert!(daemon.client().search(reranked("anything")).await.is_ok());
 }
 
 #[tokio::test]

@@ -19,6 +19,8 @@ pub enum Code {
     ChunkNotFound,
     /// The collection cannot be asked in that mode.
     ModeUnavailable,
+    /// Reranking was asked for, and this daemon has no reranker that works.
+    RerankerNotConfigured,
     /// The installed model is not the one that the collection was embedded with.
     ModelMismatch,
     /// The caller's credentials are not accepted.
@@ -125,6 +127,17 @@ pub const FAILURES: &[Row] = &[
         message: "the collection cannot be asked in this mode",
         local: "leave the mode out, or see with `footnote status` what is missing",
         remote: "leave the mode out, or ask with `bm25`",
+    },
+    Row {
+        code: Code::RerankerNotConfigured,
+        word: "reranker_not_configured",
+        grpc: GrpcCode::FailedPrecondition,
+        http: 409,
+        exit: 5,
+        retry_after: None,
+        message: "there is no reranker here",
+        local: "leave `rerank` out, or install one with `footnote model install ms-marco-minilm-l-12-v2`",
+        remote: "leave `rerank` out",
     },
     Row {
         code: Code::ModelMismatch,

@@ -87,6 +87,8 @@ keys! {
     max_in_flight: u32,
     /// How many queries the daemon embeds at once.
     sessions: u32,
+    /// The model that the daemon reranks with, or `none`.
+    reranker: String,
     /// The only folders that the daemon reads sources beneath, `[LABEL=]DIR` each.
     source_root: Vec<String>,
     /// The group whose members may ask the daemon.

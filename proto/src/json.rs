@@ -281,7 +281,8 @@ mod tests {
     fn a_request_is_read() {
         let request = SearchRequest::from_json(json!({
             "query": "q", "collection": "c", "top_k": 7.0, "mode": "bm25", "max_bytes": 2048, "verify": false,
-            "filter": {"paths": ["a/**", "!b"], "tags_all": [], "from": "2026-01-31"}
+            "filter": {"paths": ["a/**", "!b"], "tags_all": [], "from": "2026-01-31"},
+            "rerank": true
         }));
         assert_eq!(
             request,
@@ -297,6 +298,7 @@ mod tests {
                     from: Some("2026-01-31".to_owned()),
                     ..Filter::default()
                 }),
+                rerank: Some(true),
                 ..SearchRequest::default()
             })
         );
@@ -375,7 +377,7 @@ mod tests {
         assert_eq!(
             refusal(json!({"zzz": 1})),
             "unknown field `zzz`; known are `query`, `collection`, `top_k`, `mode`, `max_bytes`, `verify`, \
-             `filter`, `neighbors`, `explain`"
+             `filter`, `neighbors`, `explain`, `rerank`"
         );
     }
 

@@ -7,8 +7,11 @@ use std::sync::OnceLock;
 
 use crate::programs::{program, workspace};
 
-/// A store that holds the runtime and the default model: `FOOTNOTE_TEST_MODEL_DIR`, or one beside the build.
-/// Installed on first use, by the command that a person would use.
+/// What is installed: the default embedder and the reranker.
+const MODELS: [&str; 2] = ["bge-small-en-v1.5", "ms-marco-minilm-l-12-v2"];
+
+/// A store that holds the runtime, the default model and the reranker: `FOOTNOTE_TEST_MODEL_DIR`, or one beside the
+/// build. Installed on first use, by the command that a person would use.
 ///
 /// # Panics
 /// Where the model cannot be installed.
@@ -21,12 +24,14 @@ pub fn store() -> PathBuf {
             fs::create_dir_all(&store).expect("a folder for the models");
             let lock = File::create(store.join(".test-lock")).expect("a lock");
             lock.lock().expect("the lock");
-            let status = Command::new(program("footnote-index"))
-                .args(["model", "install", "--model-dir"])
-                .arg(&store)
-                .status()
-                .expect("footnote-index starts");
-            assert!(status.success(), "the default model cannot be installed");
+            for model in MODELS {
+                let status = Command::new(program("footnote-index"))
+                    .args(["model", "install", model, "--model-dir"])
+                    .arg(&store)
+                    .status()
+                    .expect("footnote-index starts");
+                assert!(status.success(), "{model} cannot be installed");
+            }
             store
         })
         .clone()

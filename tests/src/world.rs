@@ -55,6 +55,13 @@ impl World {
         fs::write(folder.join("model.toml"), HASHING_MODEL).expect("its descriptor");
     }
 
+    /// Puts a reranker that counts common words into this world's store.
+    pub fn install_hashing_reranker(&self) {
+        let folder = self.models.join("common-words");
+        fs::create_dir_all(&folder).expect("a folder for the model");
+        fs::write(folder.join("model.toml"), "kind = \"hashing_reranker\"\n").expect("its descriptor");
+    }
+
     /// The home folder.
     pub fn home(&self) -> &Path {
         self.home.path()

@@ -21,5 +21,6 @@ mod whole {
     mod quickstart;
     mod read_only;
     mod real_model;
+    mod rerank;
     mod slices;
 }

@@ -1,5 +1,6 @@
 //! The hits of a search.
 
+use proto::clean;
 use proto::json::Word;
 use proto::passage::Passage;
 use proto::v1::{SearchResponse, Verdict};
@@ -25,8 +26,11 @@ pub fn hits(answer: &SearchResponse, view: View<'_>) -> Page {
     } else {
         let mode = answer.mode().word().unwrap_or("unknown");
         let hits = count(u32::try_from(answer.hits.len()).unwrap_or(u32::MAX), "hit", "hits");
+        let reranked = answer.reranked.as_ref().map_or_else(String::new, |reranked| {
+            format!(", the best {} reranked by {}", reranked.depth, clean::line(&reranked.model))
+        });
         page.line(format!(
-            "{FAINT}{hits} in {}, generation {}, {mode}{FAINT:#}",
+            "{FAINT}{hits} in {}, generation {}, {mode}{reranked}{FAINT:#}",
             answer.collection, answer.generation
         ));
     }
@@ -58,7 +62,7 @@ fn stands(verdict: Verdict) -> bool {
 mod tests {
     use std::path::Path;
 
-    use proto::v1::{Hit, Mode, Notice, Truncation};
+    use proto::v1::{Hit, Mode, Notice, Reranked, Truncation};
 
     use super::super::tests::{hit, plain};
     use super::*;
@@ -123,6 +127,14 @@ mod tests {
 --
 note: none of these passages stands in its file any more; do not quote them
 "###);
+    }
+
+    #[test]
+    fn what_was_reranked_is_said() {
+        let reranked = Some(Reranked { model: "ms-marco".into(), depth: 20 });
+        let answer =
+            SearchResponse { reranked, ..answer(vec![hit("a.md", Verdict::Verified, "bytes_equal")]) };
+        assert!(render(&answer).contains("generation 7, hybrid, the best 20 reranked by ms-marco"));
     }
 
     #[test]

@@ -61,7 +61,11 @@ fn daemon(process: &Process) -> String {
     } else {
         format!("in memory: {}", clean::line(&process.loaded_models.join(", ")))
     };
-    format!("{}, since {}, {models}", clean::line(&process.version), moment(&process.started_at))
+    let reranker = process
+        .reranker
+        .as_ref()
+        .map_or_else(String::new, |name| format!("; reranks with {} for those who ask", clean::line(name)));
+    format!("{}, since {}, {models}{reranker}", clean::line(&process.version), moment(&process.started_at))
 }
 
 #[cfg(test)]

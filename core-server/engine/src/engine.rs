@@ -6,7 +6,7 @@ use crate::collection::CollectionName;
 use crate::error::Result;
 use crate::fetch;
 use crate::index::Index;
-use crate::model::{Models, Store};
+use crate::model::{Models, Reranker, RerankerChoice, Store};
 use crate::query::{
     Caller, CollectionSummary, FetchChunk, FetchedChunk, IndexStatus, Notice, Search, SearchAnswer,
 };
@@ -26,6 +26,10 @@ pub struct Config {
     pub source_roots: Vec<SourceRoot>,
     /// How many queries are embedded at once: one model session each.
     pub sessions: usize,
+    /// Which reranker there is for those who ask for it.
+    pub reranker: RerankerChoice,
+    /// On how many threads passages are reranked, whoever asks.
+    pub rerank_sessions: usize,
 }
 
 /// A directory beneath which sources may be read.
@@ -43,6 +47,7 @@ pub struct Engine {
     config: Config,
     index: Index,
     models: Models,
+    reranker: Reranker,
     verifier: Verifier,
 }
 
@@ -52,6 +57,11 @@ impl Engine {
         let engine = Self {
             index: Index::open(config.index_dir.clone())?,
             models: Models::new(Store::open(&config.model_dir), config.sessions),
+            reranker: Reranker::new(
+                Store::open(&config.model_dir),
+                config.reranker.clone(),
+                config.rerank_sessions,
+            ),
             verifier: Verifier::new(config.source_roots.clone()),
             config,
         };
@@ -88,6 +98,11 @@ impl Engine {
     /// The models that collections are bound to.
     pub fn models(&self) -> &Models {
         &self.models
+    }
+
+    /// The reranker, for those who ask for it.
+    pub fn reranker(&self) -> &Reranker {
+        &self.reranker
     }
 
     /// What checks citations.

@@ -42,6 +42,12 @@ pub enum Error {
         /// What is in the way.
         why: ModeObstacle,
     },
+    /// Reranking was asked for and cannot be had.
+    #[error("nothing can be reranked: {why}")]
+    RerankerUnavailable {
+        /// What is in the way.
+        why: RerankerObstacle,
+    },
     /// The installed model is not the one that the vectors were made with.
     #[error("the model installed as {name} is {found}, the collection was embedded with {bound}")]
     ModelMismatch {
@@ -149,4 +155,15 @@ pub enum ModeObstacle {
     /// Its model could not be loaded.
     #[error("its model could not be loaded")]
     ModelFailed,
+}
+
+/// What keeps a process from reranking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RerankerObstacle {
+    /// No reranker is in the model store, or the process was told to use none.
+    #[error("there is no reranker")]
+    NoneInstalled,
+    /// It could not be loaded.
+    #[error("the reranker could not be loaded")]
+    Failed,
 }

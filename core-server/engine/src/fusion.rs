@@ -19,6 +19,7 @@ use crate::lexical::Candidate;
 use crate::query::LegPlace;
 
 pub use script::DenseWeight;
+pub(crate) use script::can_read;
 
 /// Candidates of each leg at least, where there are so many.
 pub const DEPTH: usize = 100;

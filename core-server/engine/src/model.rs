@@ -1,4 +1,4 @@
-//! Embedding models: a store of descriptors on disk, and one text in, one vector out.
+//! Models: a store of descriptors on disk; one text in, one vector out, or a query and a passage in, one score out.
 //!
 //! A model is a folder `NAME/` in the store with a descriptor, `model.toml`, and the files that it names; the
 //! runtime's shared library lies beside them in `runtime/`. What is loaded is identified by the hashes of the
@@ -6,16 +6,22 @@
 //!
 //! Deliberately left out: fetching models (`ingest`). Nothing here reaches a network.
 
+mod cross_encoder;
 pub mod descriptor;
 mod hashing;
+mod loader;
 mod models;
 mod onnx;
+mod reranker;
 mod runtime;
+mod session;
 mod store;
 mod tokenizer;
 
 pub use descriptor::{Descriptor, Kind, Pooling};
-pub use models::{Availability, Models};
+pub use loader::Availability;
+pub use models::Models;
+pub use reranker::{LoadedReranker, Reranker, RerankerChoice};
 pub use runtime::{FOLDER as RUNTIME_FOLDER, forbid_telemetry};
 pub use store::{Loaded, Store, is_model_name};
 
@@ -43,6 +49,22 @@ pub trait Embed: Send + Sync {
 
     /// How many tokens a text is that has `prefix` before it, also beyond the window.
     fn tokens(&self, prefix: &str, text: &str) -> Result<u32>;
+}
+
+/// Says how well a passage answers a query, having read both together. Two kinds exist: an ONNX cross-encoder, and the
+/// one of tests that counts common words.
+///
+/// The same pair gives the same score, bit for bit, as a text gives the same vector.
+pub trait Rerank: Send + Sync {
+    /// Its name in the store.
+    fn name(&self) -> &str;
+
+    /// The languages that it understands, as ISO 639-1 codes; none means any.
+    fn languages(&self) -> &[String];
+
+    /// A score without bounds: the higher, the better the passage answers. What exceeds the window is cut off. Takes
+    /// tens of milliseconds.
+    fn score(&self, query: &str, passage: &str) -> Result<f64>;
 }
 
 /// A passage's vector.

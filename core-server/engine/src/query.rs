@@ -42,6 +42,8 @@ pub enum ScoreScale {
     Cosine,
     /// A convex combination of normalised scores, 0 to 1.
     Fused,
+    /// A reranker's judgment, joined with the score before it, 0 to 1.
+    Rerank,
 }
 
 /// A question. Its bounds are the contract's; the engine takes any value.
@@ -59,6 +61,8 @@ pub struct Search {
     pub max_bytes: usize,
     /// Whether hits are checked against their sources.
     pub verify: bool,
+    /// Whether the best candidates are read by the reranker.
+    pub rerank: bool,
     /// Which documents are looked into; the empty filter leaves all.
     pub filter: Filter,
     /// How many passages before and after each hit are given as well.
@@ -77,6 +81,7 @@ impl Search {
             mode: None,
             max_bytes: usize::MAX,
             verify: true,
+            rerank: false,
             filter: Filter::default(),
             neighbors: 0,
             explain: false,
@@ -95,6 +100,8 @@ pub struct SearchAnswer {
     pub mode: Mode,
     /// The passages, best first.
     pub hits: Vec<Hit>,
+    /// What was reranked, where something was.
+    pub reranked: Option<Reranked>,
     /// What was cut to fit `max_bytes`.
     pub truncated: Option<Truncation>,
     /// What was not done.
@@ -170,6 +177,8 @@ pub struct Hit {
     pub bm25: Option<LegPlace>,
     /// Its place in the dense leg.
     pub dense: Option<LegPlace>,
+    /// What the reranker gave it, where it read it.
+    pub rerank_score: Option<f64>,
     /// Where the words of the question stand in the text: bytes, in order, apart from each other.
     pub highlights: Vec<ByteRange>,
     /// The passages before and after it, in document order.
@@ -194,6 +203,15 @@ pub enum Side {
     Before,
     /// Further down.
     After,
+}
+
+/// What a reranker did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reranked {
+    /// The reranker's name.
+    pub model: String,
+    /// How many of the best candidates it read. What comes behind them kept its order.
+    pub depth: u32,
 }
 
 /// A passage's place in one leg of the ranking.
@@ -270,6 +288,20 @@ pub enum Notice {
         /// The model that the collection is bound to.
         model: String,
     },
+    /// Nothing was reranked: the reranker does not know the question's script.
+    RerankSkipped {
+        /// The reranker.
+        model: String,
+    },
+    /// The deadline was near before all candidates were reranked.
+    RerankCutShort {
+        /// How many were.
+        depth: u32,
+        /// How many were to be.
+        wanted: u32,
+    },
+    /// The reranker could not be loaded.
+    RerankerFailed,
     /// Some hits do not stand where they were indexed.
     NotVerified {
         /// How many of each verdict, without `verified` and `not_checked`.
@@ -304,6 +336,8 @@ pub struct Stats {
     pub dense: Duration,
     /// Combining the legs.
     pub fusion: Duration,
+    /// Reranking.
+    pub rerank: Duration,
     /// Reading the stored text of the hits and their neighbours.
     pub load: Duration,
     /// Checking the hits against their sources.
@@ -385,8 +419,10 @@ pub struct IndexStatus {
     pub model: Option<ModelIdentity>,
     /// What this process has of it.
     pub model_state: ModelState,
-    /// Names of all models in this process's memory.
+    /// Names of all models in this process's memory, the reranker included.
     pub loaded_models: Vec<String>,
+    /// The reranker that this process has for those who ask for it.
+    pub reranker: Option<String>,
     /// Generations that this process holds open.
     pub open_generations: u32,
     /// What is degraded.

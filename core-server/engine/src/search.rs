@@ -8,6 +8,7 @@
 mod explain;
 mod neighbors;
 mod ranking;
+mod rerank;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 use self::explain::{Legs, explanation, passage_window};
 pub(crate) use self::neighbors::{Beside, Surroundings, surroundings};
 use self::ranking::Ranking;
+use self::rerank::Reranking;
 use crate::citation::{ByteRange, Reason, Verdict};
 use crate::dense::Among;
 use crate::engine::Engine;
@@ -27,8 +29,8 @@ use crate::lexical::record::ChunkRecord;
 use crate::lexical::{Candidate, Selection, WordQuery};
 use crate::model::Embed;
 use crate::query::{
-    Caller, Explanation, Hit, LegPlace, Neighbor, Notice, Passage, Search, SearchAnswer, Stats, Truncation,
-    Window,
+    Caller, Explanation, Hit, LegPlace, Neighbor, Notice, Passage, Reranked, ScoreScale, Search,
+    SearchAnswer, Stats, Truncation, Window,
 };
 use crate::stop::Stop;
 use crate::verify::{Finding, Generations};
@@ -38,6 +40,7 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
     stop.check()?;
     let collection = engine.index().resolve(search.collection.as_ref(), caller)?;
     let (ranking, mut notices) = Ranking::choose(search.mode, &collection, engine.models())?;
+    let reranking = search.rerank.then(|| Reranking::with(engine)).transpose()?;
     let generation = collection.generation();
     let highlighter = Highlighter::of(&search.query);
     let mut question = Question {
@@ -50,20 +53,21 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
         stats: Stats::default(),
     };
     notices.extend(question.select()?);
-    let ranked = question.rank(&ranking)?;
-    let records = question.load(&ranked)?;
-    let returned = fitting(&records, search.max_bytes);
-    let beside = question.surroundings(&ranked[..returned], &records[..returned])?;
-    let truncated = truncation(&records, returned, &beside);
+    let ranked = question.rank(&ranking, reranking.as_ref())?;
+    let mut found = question.load(ranked, ranking.scale())?;
+    let reranked = question.rerank(reranking.as_ref(), &mut found, &mut notices)?;
+    found.truncate(search.top_k);
+    let returned = fitting(&found, search.max_bytes);
+    let beside = question.surroundings(&found[..returned])?;
+    let truncated = truncation(&found, returned, &beside);
     let (findings, findings_beside) =
-        question.verify(engine, &collection, &records[..returned], &beside.of_hits)?;
+        question.verify(engine, &collection, &found[..returned], &beside.of_hits)?;
     notices.extend(not_verified(&findings));
     let explanation = question.explain(&ranking)?;
     let mut findings_beside = findings_beside.into_iter();
     let mut hits = Vec::with_capacity(returned);
-    for (((place, record), finding), beside) in
-        ranked.into_iter().zip(records).zip(findings).zip(beside.of_hits)
-    {
+    for ((found, finding), beside) in found.into_iter().zip(findings).zip(beside.of_hits) {
+        let Found { place, record, scale, rerank_score } = found;
         let window = question.window(&ranking, &record)?;
         let passage = |(record, finding)| passage(engine, &collection, generation, caller, record, finding);
         let (sides, records): (Vec<_>, Vec<_>) = beside.into_iter().map(|one| (one.side, one.record)).unzip();
@@ -75,9 +79,10 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
             highlights: question.highlights(passage.text.as_deref()),
             passage,
             score: place.score,
-            score_scale: ranking.scale(),
+            score_scale: scale,
             bm25: place.bm25,
             dense: place.dense,
+            rerank_score,
             neighbors,
             window,
         });
@@ -87,11 +92,22 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
         generation: generation.id(),
         mode: ranking.mode(),
         hits,
+        reranked,
         truncated,
         notices,
         explanation,
         stats: question.stats,
     })
+}
+
+/// A candidate with its text.
+struct Found {
+    place: Fused,
+    record: ChunkRecord,
+    /// What its score measures.
+    scale: ScoreScale,
+    /// What the reranker gave it, where it read it.
+    rerank_score: Option<f64>,
 }
 
 /// What an answer says of a chunk of `generation`, checked.
@@ -135,26 +151,26 @@ impl Question<'_> {
         Ok(nothing)
     }
 
-    /// The best chunks with their places, as many as were asked for.
-    fn rank(&mut self, ranking: &Ranking) -> Result<Vec<Fused>> {
+    /// The best chunks with their places, as many as were asked for or are to be reranked.
+    fn rank(&mut self, ranking: &Ranking, reranking: Option<&Reranking>) -> Result<Vec<Fused>> {
         if self.selection.as_ref().is_some_and(|selection| selection.is_empty()) {
             return Ok(Vec::new());
         }
-        let top_k = self.search.top_k;
+        let wanted = self.search.top_k.max(if reranking.is_some() { rerank::DEPTH } else { 0 });
         let mut ranked = match ranking {
-            Ranking::Bm25 => self.bm25(top_k)?.into_iter().zip(1..).map(place_in_bm25).collect(),
+            Ranking::Bm25 => self.bm25(wanted)?.into_iter().zip(1..).map(place_in_bm25).collect(),
             Ranking::Dense(model) => {
-                self.dense(&**model, top_k)?.into_iter().zip(1..).map(place_in_dense).collect()
+                self.dense(&**model, wanted)?.into_iter().zip(1..).map(place_in_dense).collect()
             }
             Ranking::Hybrid(model) => {
-                let depth = top_k.max(DEPTH);
+                let depth = wanted.max(DEPTH);
                 let (bm25, dense) = (self.bm25(depth)?, self.dense(&**model, depth)?);
                 let weight = DenseWeight::of(&self.search.query, model.languages());
                 self.legs.dense_weight = Some(weight.share());
                 timed(&mut self.stats.fusion, || fusion::fuse(&bm25, &dense, weight))
             }
         };
-        ranked.truncate(top_k);
+        ranked.truncate(wanted);
         self.stop.check()?;
         Ok(ranked)
     }
@@ -186,16 +202,33 @@ impl Question<'_> {
         Ok(scanned.into_iter().map(candidate).collect())
     }
 
-    fn load(&mut self, ranked: &[Fused]) -> Result<Vec<ChunkRecord>> {
+    fn load(&mut self, ranked: Vec<Fused>, scale: ScoreScale) -> Result<Vec<Found>> {
         let lexical = self.generation.lexical()?;
-        timed(&mut self.stats.load, || ranked.iter().map(|place| lexical.record(place.address)).collect())
+        let found = |place: Fused| {
+            Ok(Found { place, record: lexical.record(place.address)?, scale, rerank_score: None })
+        };
+        timed(&mut self.stats.load, || ranked.into_iter().map(found).collect())
+    }
+
+    /// Lets the reranker read the best of `found`, where that was asked for.
+    fn rerank(
+        &mut self,
+        reranking: Option<&Reranking>,
+        found: &mut [Found],
+        notices: &mut Vec<Notice>,
+    ) -> Result<Option<Reranked>> {
+        let Some(reranking) = reranking else { return Ok(None) };
+        let (query, stop) = (&self.search.query, self.stop);
+        let (reranked, notice) = timed(&mut self.stats.rerank, || reranking.apply(query, found, stop))?;
+        notices.extend(notice);
+        Ok(reranked)
     }
 
     /// The passages beside the hits, as many as were asked for and fit.
-    fn surroundings(&mut self, ranked: &[Fused], records: &[ChunkRecord]) -> Result<Surroundings> {
-        let room = self.search.max_bytes.saturating_sub(bytes(records));
+    fn surroundings(&mut self, found: &[Found]) -> Result<Surroundings> {
+        let room = self.search.max_bytes.saturating_sub(bytes(found));
         let lexical = self.generation.lexical()?;
-        let hits = ranked.iter().map(|place| place.address).zip(records);
+        let hits = found.iter().map(|found| (found.place.address, &found.record));
         timed(&mut self.stats.load, || surroundings(lexical, hits, self.search.neighbors, room))
     }
 
@@ -204,11 +237,11 @@ impl Question<'_> {
         &mut self,
         engine: &Engine,
         collection: &Collection,
-        hits: &[ChunkRecord],
+        hits: &[Found],
         beside: &[Vec<Beside>],
     ) -> Result<(Vec<Finding>, Vec<Finding>)> {
         let beside = beside.iter().flatten().map(|beside| &beside.record);
-        let records: Vec<&ChunkRecord> = hits.iter().chain(beside).collect();
+        let records: Vec<&ChunkRecord> = hits.iter().map(|found| &found.record).chain(beside).collect();
         let mut findings = if self.search.verify {
             let generations = Generations { cited: self.generation, current: self.generation };
             timed(&mut self.stats.verify, || {
@@ -253,32 +286,32 @@ fn place_in_dense((candidate, rank): (Candidate, u32)) -> Fused {
     Fused { score: place.score, dense: Some(place), ..Fused::alone(&candidate) }
 }
 
-/// How many of the records fit into `max_bytes` of text, the first in any case.
-fn fitting(records: &[ChunkRecord], max_bytes: usize) -> usize {
+/// How many of the candidates fit into `max_bytes` of text, the first in any case.
+fn fitting(found: &[Found], max_bytes: usize) -> usize {
     let mut bytes = 0;
-    let fits = |record: &&ChunkRecord| {
-        bytes += record.text.len();
+    let fits = |found: &&Found| {
+        bytes += found.record.text.len();
         bytes <= max_bytes
     };
-    records.iter().take_while(fits).count().max(records.len().min(1))
+    found.iter().take_while(fits).count().max(found.len().min(1))
 }
 
-fn bytes(records: &[ChunkRecord]) -> usize {
-    records.iter().map(|record| record.text.len()).sum()
+fn bytes(found: &[Found]) -> usize {
+    found.iter().map(|found| found.record.text.len()).sum()
 }
 
-/// What is left out of an answer that returns the first `returned` of `records`, and what stands beside them.
-fn truncation(records: &[ChunkRecord], returned: usize, beside: &Surroundings) -> Option<Truncation> {
-    if returned == records.len() && beside.bytes_left_out == 0 {
+/// What is left out of an answer that returns the first `returned` of `found`, and what stands beside them.
+fn truncation(found: &[Found], returned: usize, beside: &Surroundings) -> Option<Truncation> {
+    if returned == found.len() && beside.bytes_left_out == 0 {
         return None;
     }
     let given: usize = beside.of_hits.iter().flatten().map(|beside| beside.record.text.len()).sum();
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     Some(Truncation {
-        total_hits: count(records.len()),
+        total_hits: count(found.len()),
         returned_hits: count(returned),
-        total_bytes: count(bytes(records) + given + beside.bytes_left_out),
-        returned_bytes: count(bytes(&records[..returned]) + given),
+        total_bytes: count(bytes(found) + given + beside.bytes_left_out),
+        returned_bytes: count(bytes(&found[..returned]) + given),
     })
 }
 

@@ -34,6 +34,9 @@ pub(crate) fn index_status(
     if pending_chunks > 0 {
         notices.push(Notice::EmbeddingPending { chunks: pending_chunks });
     }
+    if engine.reranker().has_failed() {
+        notices.push(Notice::RerankerFailed);
+    }
     Ok(IndexStatus {
         summary: summary(&collection, engine.models()),
         schema_version: manifest.schema_version,
@@ -41,7 +44,8 @@ pub(crate) fn index_status(
         skipped: manifest.skipped.iter().map(|(reason, files)| (reason.clone(), *files)).collect(),
         model: manifest.model.clone(),
         model_state,
-        loaded_models: engine.models().loaded(),
+        loaded_models: engine.models().loaded().into_iter().chain(engine.reranker().loaded()).collect(),
+        reranker: engine.reranker().name(),
         open_generations: u32::try_from(engine.index().open_generations()).unwrap_or(u32::MAX),
         notices,
     })

@@ -158,7 +158,7 @@ pub struct EvalArgs {
     /// Queries that nothing answers, beside those that have no judgment above 0: JSON lines with `id` and `text`
     #[arg(long, value_name = "FILE")]
     pub unanswerable: Option<PathBuf>,
-    /// The rankings to measure [default: all that the collection can be asked for]
+    /// The rankings to measure; `rerank` is hybrid, reranked [default: all but that, as far as the collection has them]
     #[arg(long, value_name = "MODE", value_delimiter = ',')]
     pub modes: Vec<AskedMode>,
     /// Embed the folder with this model

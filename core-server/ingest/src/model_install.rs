@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use engine::id::Sha256;
 use engine::model::descriptor::{FILE_NAME, ModelFile};
-use engine::model::{Descriptor, Kind, RUNTIME_FOLDER, Store, is_model_name};
+use engine::model::{Descriptor, RUNTIME_FOLDER, Store, is_model_name};
 use serde::{Deserialize, Serialize};
 
 pub use error::{Error, Result};
@@ -153,7 +153,7 @@ pub fn faults<'a>(folder: &Path, files: impl IntoIterator<Item = &'a ModelFile>)
 /// The descriptor that an offered model gets.
 fn descriptor_of(offer: &ModelOffer) -> Descriptor {
     Descriptor {
-        kind: Kind::Onnx,
+        kind: offer.kind,
         dimensions: offer.dimensions,
         pooling: offer.pooling,
         query_prefix: offer.query_prefix.to_owned(),
@@ -368,10 +368,10 @@ impl Install<'_> {
         Ok(vec![installed])
     }
 
-    /// Loads the model and embeds a text, where there is a runtime to do it.
+    /// Loads the model and runs a text, where there is a runtime to do it.
     fn try_out(&mut self, staging: &Staging, name: &str) -> Result<()> {
-        match Store::open(self.store).load(name, 1) {
-            Ok(_) => Ok(()),
+        match Store::open(self.store).try_out(name) {
+            Ok(()) => Ok(()),
             Err(engine::Error::RuntimeNotInstalled) => {
                 (self.tell)(&Event::RuntimeMissing);
                 Ok(())

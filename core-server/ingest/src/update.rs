@@ -210,7 +210,8 @@ impl Update<'_> {
     }
 
     fn usual_model(&self) -> Result<Model> {
-        let names: Vec<String> = self.store.list()?.into_iter().map(|(name, _)| name).collect();
+        let embedders = self.store.list()?.into_iter().filter(|(_, descriptor)| descriptor.kind.embeds());
+        let names: Vec<String> = embedders.map(|(name, _)| name).collect();
         let name = match names.as_slice() {
             [only] => Some(only),
             names => names.iter().find(|name| *name == DEFAULT_MODEL),

@@ -29,6 +29,9 @@ pub struct SearchRequest {
     /// Say how the ranking came about.
     #[prost(bool, optional, tag = "9")]
     pub explain: ::core::option::Option<bool>,
+    /// Let a reranker read the best candidates: better order, about a second.
+    #[prost(bool, optional, tag = "10")]
+    pub rerank: ::core::option::Option<bool>,
 }
 /// Which documents to look in.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -90,6 +93,24 @@ pub struct SearchResponse {
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: ::core::option::Option<Explanation>,
+    /// What was reranked; absent where nothing was.
+    #[prost(message, optional, tag = "10")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranked: ::core::option::Option<Reranked>,
+}
+/// What a reranker did.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Reranked {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    #[serde(default)]
+    pub model: ::prost::alloc::string::String,
+    /// How many of the best candidates it read; those behind kept their order.
+    #[prost(uint32, tag = "2")]
+    #[serde(default)]
+    pub depth: u32,
 }
 /// How an answer came about.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -289,6 +310,12 @@ pub struct Hit {
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: ::core::option::Option<HitExplanation>,
+    /// What the reranker gave it, without bounds, where it read it.
+    #[prost(double, optional, tag = "24")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::json::decimal::optional")]
+    pub rerank_score: ::core::option::Option<f64>,
 }
 /// Bytes of a passage's `text`.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -524,6 +551,11 @@ pub struct Stats {
     #[serde(default)]
     #[serde(serialize_with = "crate::json::decimal::one")]
     pub explain_ms: f64,
+    /// Reranking.
+    #[prost(double, tag = "10")]
+    #[serde(default)]
+    #[serde(serialize_with = "crate::json::decimal::one")]
+    pub rerank_ms: f64,
 }
 /// Which passage.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -837,6 +869,11 @@ pub struct Process {
     #[prost(uint32, tag = "4")]
     #[serde(default)]
     pub open_generations: u32,
+    /// The reranker for those who ask for it; absent where there is none.
+    #[prost(string, optional, tag = "5")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranker: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// How passages are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -887,6 +924,8 @@ pub enum ScoreScale {
     Cosine = 2,
     /// A weighted mean of both legs' normalised scores, from 0 to 1.
     Fused = 3,
+    /// The reranker's judgment, joined with the score before it, from 0 to 1. Hits on this scale come first.
+    Rerank = 4,
 }
 impl ScoreScale {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -899,6 +938,7 @@ impl ScoreScale {
             Self::Bm25 => "SCORE_SCALE_BM25",
             Self::Cosine => "SCORE_SCALE_COSINE",
             Self::Fused => "SCORE_SCALE_FUSED",
+            Self::Rerank => "SCORE_SCALE_RERANK",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -908,6 +948,7 @@ impl ScoreScale {
             "SCORE_SCALE_BM25" => Some(Self::Bm25),
             "SCORE_SCALE_COSINE" => Some(Self::Cosine),
             "SCORE_SCALE_FUSED" => Some(Self::Fused),
+            "SCORE_SCALE_RERANK" => Some(Self::Rerank),
             _ => None,
         }
     }

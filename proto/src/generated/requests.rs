@@ -13,6 +13,7 @@ impl crate::json::Word for ScoreScale {
         (Self::Bm25, "bm25"),
         (Self::Cosine, "cosine"),
         (Self::Fused, "fused"),
+        (Self::Rerank, "rerank"),
     ];
 }
 
@@ -144,6 +145,16 @@ impl SearchRequest {
             flag: None,
             value_name: None,
         },
+        crate::field::Field {
+            name: "rerank",
+            description: "Let a reranker read the best candidates: better order, about a second.",
+            kind: crate::field::Kind::Switch,
+            required: false,
+            default: Some("false"),
+            one_of: None,
+            flag: None,
+            value_name: None,
+        },
     ];
 }
 
@@ -161,6 +172,7 @@ impl crate::json::Asked for SearchRequest {
             filter: object.object(&Self::FIELDS[6])?,
             neighbors: object.one(&Self::FIELDS[7], crate::json::whole_number)?,
             explain: object.one(&Self::FIELDS[8], crate::json::switch)?,
+            rerank: object.one(&Self::FIELDS[9], crate::json::switch)?,
         })
     }
 

@@ -41,6 +41,14 @@ fn every_surface_answers_alike() {
     let rows = refused(&chunk).into_iter().chain(answered(&chunk));
     let disagreements: Vec<String> = rows.filter_map(|row| hold(&surfaces, &row).err()).collect();
     assert!(disagreements.is_empty(), "{} disagree:\n{}", disagreements.len(), disagreements.join("\n"));
+    // Refused while there is no reranker, and answered once there is one.
+    let reranked = |expected| {
+        row("search", json!({"query": "drain", "collection": "docs", "rerank": true}), expected, 5)
+    };
+    hold(&surfaces, &reranked("reranker_not_configured")).unwrap();
+    world.install_hashing_reranker();
+    let Said::Answer(answer) = hold(&surfaces, &reranked("answer")).unwrap() else { unreachable!() };
+    assert_eq!(answer["reranked"]["model"], "common-words", "{answer:#}");
     // The same when a source was edited: `drifted` everywhere, and nowhere a passage.
     fs::write(world.doc("runbook.md"), RUNBOOK.replace(' ', "  ")).unwrap();
     let again = row("search", json!({"query": "drain", "collection": "docs"}), "answer", 5);
@@ -185,6 +193,7 @@ fn refused(chunk: &Value) -> Vec<Row> {
         bad("search", docs("neighbors", json!(4)), 5),
         bad("search", docs("neighbors", json!(-1)), 4),
         bad("search", docs("explain", json!("yes")), 3),
+        bad("search", docs("rerank", json!("yes")), 3),
         bad("fetch_chunk", json!({"chunk_id": chunk["chunk_id"], "collection": "docs", "neighbors": 4}), 5),
         // Names.
         bad("search", docs("collection", json!("../docs")), 5),

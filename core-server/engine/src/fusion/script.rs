@@ -22,24 +22,29 @@ impl DenseWeight {
 
     /// For a query to a model of these languages (ISO 639-1 codes); none means any.
     pub fn of(query: &str, languages: &[String]) -> Self {
-        if languages.is_empty() || languages.iter().any(|language| language == "multilingual") {
-            return Self(KNOWN);
-        }
-        let known: Vec<Script> =
-            languages.iter().flat_map(|language| Script::of_language(language)).copied().collect();
-        let (mut letters, mut foreign) = (0_u32, 0_u32);
-        for script in query.chars().filter_map(Script::of) {
-            letters += 1;
-            foreign += u32::from(!known.contains(&script));
-        }
-        // A name or two in another script say little about the rest.
-        Self(if foreign * 3 > letters { UNKNOWN } else { KNOWN })
+        Self(if can_read(languages, query) { KNOWN } else { UNKNOWN })
     }
 
     /// The share.
     pub fn share(self) -> f64 {
         self.0
     }
+}
+
+/// Whether a model of these languages (ISO 639-1 codes; none means any) knows the scripts that `text` is written in.
+pub(crate) fn can_read(languages: &[String], text: &str) -> bool {
+    if languages.is_empty() || languages.iter().any(|language| language == "multilingual") {
+        return true;
+    }
+    let known: Vec<Script> =
+        languages.iter().flat_map(|language| Script::of_language(language)).copied().collect();
+    let (mut letters, mut foreign) = (0_u32, 0_u32);
+    for script in text.chars().filter_map(Script::of) {
+        letters += 1;
+        foreign += u32::from(!known.contains(&script));
+    }
+    // A name or two in another script say little about the rest.
+    foreign * 3 <= letters
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

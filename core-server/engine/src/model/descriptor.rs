@@ -35,9 +35,10 @@ pub const FILE_NAME: &str = "model.toml";
 pub struct Descriptor {
     /// What runs it.
     pub kind: Kind,
-    /// Numbers per vector.
+    /// Numbers per vector; 0 for a reranker, which makes none.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub dimensions: u32,
-    /// How token vectors become one. Means nothing to the hashing kind.
+    /// How token vectors become one. Means nothing to a reranker and to the hashing kinds.
     #[serde(default)]
     pub pooling: Pooling,
     /// Whether vectors are scaled to length 1. Only `true` can be served: scores are cosines.
@@ -49,7 +50,7 @@ pub struct Descriptor {
     /// Put before a passage.
     #[serde(default)]
     pub passage_prefix: String,
-    /// Tokens read of a text at most, the model's own marks included.
+    /// Tokens read of a text at most, or of a query and a passage together; the model's own marks included.
     #[serde(default = "default_max_tokens")]
     pub max_tokens: u32,
     /// The languages that it understands, as ISO 639-1 codes.
@@ -61,22 +62,38 @@ pub struct Descriptor {
     /// Where it came from, for people.
     #[serde(default)]
     pub origin: String,
-    /// The ONNX file. Absent for the hashing kind.
+    /// The ONNX file. Absent for the hashing kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<ModelFile>,
-    /// The `tokenizer.json`. Absent for the hashing kind.
+    /// The `tokenizer.json`. Absent for the hashing kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<ModelFile>,
 }
 
-/// What runs a model.
+/// What a model does, and what runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// ONNX Runtime runs its weights.
+    /// It embeds; ONNX Runtime runs its weights.
     Onnx,
-    /// Nothing does: vectors are hashed words. For tests.
+    /// It embeds; nothing runs it: vectors are hashed words. For tests.
     Hashing,
+    /// It scores a passage against a query; ONNX Runtime runs its weights.
+    Reranker,
+    /// It scores a passage against a query; nothing runs it: common words are counted. For tests.
+    HashingReranker,
+}
+
+impl Kind {
+    /// Whether it turns a text into a vector.
+    pub fn embeds(self) -> bool {
+        matches!(self, Self::Onnx | Self::Hashing)
+    }
+
+    /// Whether it is made of weights and a tokenizer.
+    fn has_files(self) -> bool {
+        matches!(self, Self::Onnx | Self::Reranker)
+    }
 }
 
 /// How the vectors of a text's tokens become the text's vector.
@@ -121,6 +138,11 @@ impl Descriptor {
         }
     }
 
+    /// A reranker that counts common words: what tests put into a store.
+    pub fn hashing_reranker() -> Self {
+        Self { kind: Kind::HashingReranker, origin: "common words, for tests".to_owned(), ..Self::hashing(0) }
+    }
+
     /// The files that the model is made of.
     pub fn files(&self) -> impl Iterator<Item = &ModelFile> {
         self.weights.iter().chain(&self.tokenizer)
@@ -135,6 +157,7 @@ impl Descriptor {
             dimensions: self.dimensions,
             pooling: match (self.kind, self.pooling) {
                 (Kind::Hashing, _) => "hashing",
+                (Kind::Reranker | Kind::HashingReranker, _) => "none",
                 (Kind::Onnx, Pooling::Cls) => "cls",
                 (Kind::Onnx, Pooling::Mean) => "mean",
             }
@@ -148,7 +171,7 @@ impl Descriptor {
 
     /// Says what makes the descriptor unusable, if anything does.
     pub(super) fn obstacle(&self) -> Option<&'static str> {
-        if self.dimensions == 0 || self.dimensions > crate::dense::MAX_DIMENSIONS {
+        if self.kind.embeds() && !(1..=crate::dense::MAX_DIMENSIONS).contains(&self.dimensions) {
             return Some("dimensions must be 1 to 8192");
         }
         if self.max_tokens < 8 {
@@ -157,8 +180,8 @@ impl Descriptor {
         if !self.normalize {
             return Some("normalize must be true: scores are cosines");
         }
-        if self.kind == Kind::Onnx && (self.weights.is_none() || self.tokenizer.is_none()) {
-            return Some("an onnx model needs [weights] and [tokenizer]");
+        if self.kind.has_files() && (self.weights.is_none() || self.tokenizer.is_none()) {
+            return Some("a model that is run needs [weights] and [tokenizer]");
         }
         let plain =
             |file: &ModelFile| !file.path.is_empty() && !file.path.contains(['/', '\\']) && file.path != "..";
@@ -175,6 +198,11 @@ fn yes() -> bool {
 
 fn default_max_tokens() -> u32 {
     512
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 #[cfg(test)]
@@ -204,6 +232,13 @@ mod tests {
     }
 
     #[test]
+    fn a_reranker_has_no_dimensions() {
+        let descriptor: Descriptor = toml::from_str("kind = \"hashing_reranker\"\n").unwrap();
+        assert_eq!(descriptor, Descriptor { origin: String::new(), ..Descriptor::hashing_reranker() });
+        assert!(!toml::to_string(&descriptor).unwrap().contains("dimensions"));
+    }
+
+    #[test]
     fn unusable_descriptors_say_why() {
         let with = |change: fn(&mut Descriptor)| {
             let mut descriptor = Descriptor::hashing(64);
@@ -215,6 +250,8 @@ mod tests {
         assert!(with(|d| d.max_tokens = 1).is_some());
         assert!(with(|d| d.normalize = false).is_some());
         assert!(with(|d| d.kind = Kind::Onnx).is_some());
+        assert!(with(|d| d.kind = Kind::Reranker).is_some());
+        assert!(Descriptor::hashing_reranker().obstacle().is_none());
         let outside = ModelFile { path: "../x".to_owned(), bytes: 0, sha256: Sha256::of(b"") };
         let mut descriptor = Descriptor::hashing(64);
         descriptor.weights = Some(outside);

@@ -1,12 +1,15 @@
-//! The hashing embedder: words and pairs of words, hashed into a vector. Needs no runtime and no files.
+//! The models of tests, which need no runtime and no files: an embedder that hashes words and pairs of words into a
+//! vector, and a reranker that counts common words.
 //!
 //! Texts that share words are similar, texts that share none are nearly orthogonal: all that a test of the
 //! machinery needs. Deliberately left out: meaning.
 
+use std::collections::HashSet;
+
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::descriptor::Descriptor;
-use super::{Embed, Embedding, normalize};
+use super::{Embed, Embedding, Rerank, normalize};
 use crate::error::Result;
 use crate::generation::manifest::ModelIdentity;
 use crate::id::Sha256;
@@ -69,6 +72,38 @@ impl Embed for HashingEmbedder {
     fn tokens(&self, prefix: &str, text: &str) -> Result<u32> {
         let words = prefix.unicode_words().chain(text.unicode_words()).count();
         Ok(u32::try_from(words).unwrap_or(u32::MAX))
+    }
+}
+
+/// Counts the query's words that a passage has.
+#[derive(Debug)]
+pub(super) struct HashingReranker {
+    name: String,
+    languages: Vec<String>,
+}
+
+impl HashingReranker {
+    pub(super) fn new(name: &str, descriptor: &Descriptor) -> Self {
+        Self { name: name.to_owned(), languages: descriptor.languages.clone() }
+    }
+}
+
+impl Rerank for HashingReranker {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn languages(&self) -> &[String] {
+        &self.languages
+    }
+
+    /// From −5, no word in common, to 5, all of them.
+    fn score(&self, query: &str, passage: &str) -> Result<f64> {
+        let words = |text: &str| text.unicode_words().map(str::to_lowercase).collect::<HashSet<_>>();
+        let (query, passage) = (words(query), words(passage));
+        #[expect(clippy::cast_precision_loss, reason = "far fewer words than that")]
+        let share = query.intersection(&passage).count() as f64 / query.len().max(1) as f64;
+        Ok(10.0 * share - 5.0)
     }
 }
 

@@ -1,73 +1,28 @@
-//! The models that collections are bound to: each in memory once, loaded by a thread of its own.
-//!
-//! Nobody who asks ever loads; who asks may wait. A model that could not be loaded is tried again when its files or
-//! the runtime are installed anew, and after half a minute. Deliberately left out: fetching anything.
+//! The embedders that collections are bound to, each in memory once.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use super::store::{Loaded, Stamp, Store};
+use super::loader::{Availability, Loader};
+use super::store::{Loaded, Store};
 use crate::error::{Error, Result};
 use crate::generation::manifest::ModelIdentity;
 use crate::query::ModelState;
 use crate::stop::Stop;
 
-/// A failed load may have had a reason that passes (memory, descriptors), so it is tried again after this.
-const RETRY_AFTER: Duration = Duration::from_secs(30);
-
 /// How often a waiting thread looks whether its caller went away.
 const STOP_EVERY: Duration = Duration::from_millis(50);
 
-/// The models of a process. Cheap to ask from many threads.
+/// The embedders of a process. Cheap to ask from many threads.
 pub struct Models {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    store: Store,
-    sessions: usize,
-    entries: Mutex<BTreeMap<String, Entry>>,
-    /// An entry's state changed.
-    changed: Condvar,
-}
-
-struct Entry {
-    state: State,
-    /// How the store looked when the state was reached.
-    stamp: Stamp,
-    /// When the state was reached.
-    since: Instant,
-}
-
-enum State {
-    NotInstalled,
-    Loading,
-    Loaded(Loaded),
-    Failed,
-}
-
-/// What can be had of a model now.
-#[derive(Clone)]
-pub enum Availability {
-    /// It is not in the model store, or the runtime is not.
-    NotInstalled,
-    /// It is being loaded.
-    Loading,
-    /// It is in memory, and it is the one that was asked for.
-    Loaded(Loaded),
-    /// It could not be loaded; the log says why.
-    Failed,
+    loader: Loader<Loaded>,
 }
 
 impl Models {
     /// Models from `store`, each with `sessions` sessions. Loads nothing yet.
     pub fn new(store: Store, sessions: usize) -> Self {
-        let entries = Mutex::default();
-        Self { shared: Arc::new(Shared { store, sessions, entries, changed: Condvar::new() }) }
+        Self { loader: Loader::new(store, sessions, Store::load) }
     }
 
     /// Takes `bound` for all that collections are bound to: begins to load what is new or deserves another try, and
@@ -77,25 +32,30 @@ impl Models {
         for identity in bound {
             wanted.entry(&identity.name).or_default().push(identity);
         }
-        let mut entries = self.shared.entries();
-        entries.retain(|name, _| wanted.contains_key(name.as_str()));
+        self.loader.retain(|name| wanted.contains_key(name));
         for (name, identities) in wanted {
-            self.shared.attend(&mut entries, name, &identities);
+            self.loader.attend(name, |model| identities.iter().all(|identity| *identity == model.identity()));
         }
     }
 
     /// What can be had of `bound` now. [`Error::ModelMismatch`] where another model is installed under its name.
-    pub fn now(&self, bound: &ModelIdentity) -> Result<Availability> {
-        let mut entries = self.shared.entries();
-        if !entries.contains_key(&bound.name) {
-            self.shared.attend(&mut entries, &bound.name, &[bound]);
+    pub fn now(&self, bound: &ModelIdentity) -> Result<Availability<Loaded>> {
+        let known = self.loader.get(&bound.name).or_else(|| {
+            self.loader.attend(&bound.name, |model| model.identity() == bound);
+            self.loader.get(&bound.name)
+        });
+        match known {
+            Some(Availability::Loaded(model)) if model.identity() != bound => {
+                Err(mismatch(bound, model.identity()))
+            }
+            Some(availability) => Ok(availability),
+            None => Ok(Availability::NotInstalled),
         }
-        entries.get(&bound.name).map_or(Ok(Availability::NotInstalled), |entry| entry.offer(bound))
     }
 
     /// Like [`Models::now`], but waits while the model is being loaded: until `until`, or until `stop` says that
     /// nobody waits any more, which is its error.
-    pub fn wait(&self, bound: &ModelIdentity, until: Instant, stop: &Stop) -> Result<Availability> {
+    pub fn wait(&self, bound: &ModelIdentity, until: Instant, stop: &Stop) -> Result<Availability<Loaded>> {
         loop {
             let availability = self.now(bound)?;
             if !matches!(availability, Availability::Loading) {
@@ -109,7 +69,7 @@ impl Models {
             let left = stop
                 .deadline()
                 .map_or(left, |deadline| left.min(deadline.saturating_duration_since(Instant::now())));
-            self.shared.wait_for_change(&bound.name, left.min(STOP_EVERY));
+            self.loader.wait_for_change(&bound.name, left.min(STOP_EVERY));
         }
     }
 
@@ -125,123 +85,13 @@ impl Models {
 
     /// Names of the models in memory.
     pub fn loaded(&self) -> Vec<String> {
-        let entries = self.shared.entries();
-        let loaded = entries.iter().filter(|(_, entry)| matches!(entry.state, State::Loaded(_)));
-        loaded.map(|(name, _)| name.clone()).collect()
+        self.loader.loaded()
     }
 }
 
 impl fmt::Debug for Models {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Models").field("store", &self.shared.store).field("loaded", &self.loaded()).finish()
-    }
-}
-
-impl Shared {
-    fn entries(&self) -> MutexGuard<'_, BTreeMap<String, Entry>> {
-        // Each change to the table is one assignment, so it is whole after any panic.
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Begins to load `name` where that is due.
-    fn attend(
-        self: &Arc<Self>,
-        entries: &mut BTreeMap<String, Entry>,
-        name: &str,
-        identities: &[&ModelIdentity],
-    ) {
-        let stamp = match entries.get(name) {
-            Some(entry) if entry.is_settled(identities) => return,
-            Some(_) | None => self.store.stamp(name),
-        };
-        if entries.get(name).is_some_and(|entry| !entry.is_due(stamp)) {
-            return;
-        }
-        let state = if stamp.is_installed() { State::Loading } else { State::NotInstalled };
-        let load = matches!(state, State::Loading);
-        entries.insert(name.to_owned(), Entry::new(state, stamp));
-        if load && let Err(error) = self.spawn(name, stamp) {
-            tracing::error!(model = name, %error, "model not loaded");
-            entries.insert(name.to_owned(), Entry::new(State::Failed, stamp));
-        }
-    }
-
-    fn spawn(self: &Arc<Self>, name: &str, stamp: Stamp) -> std::io::Result<()> {
-        let (shared, name) = (Arc::clone(self), name.to_owned());
-        let load = move || {
-            let state = shared.load(&name);
-            let mut entries = shared.entries();
-            // Gone where no collection is bound to it any more.
-            if let Some(entry) = entries.get_mut(&name) {
-                *entry = Entry::new(state, stamp);
-            }
-            drop(entries);
-            shared.changed.notify_all();
-        };
-        thread::Builder::new().name("model-loader".to_owned()).spawn(load).map(drop)
-    }
-
-    fn load(&self, name: &str) -> State {
-        let begun = Instant::now();
-        let loaded = catch_unwind(AssertUnwindSafe(|| self.store.load(name, self.sessions)));
-        match loaded {
-            Ok(Ok(model)) => {
-                tracing::info!(model = name, milliseconds = begun.elapsed().as_millis(), "model loaded");
-                State::Loaded(model)
-            }
-            Ok(Err(error @ (Error::ModelNotInstalled { .. } | Error::RuntimeNotInstalled))) => {
-                tracing::warn!(model = name, %error, "model not loaded");
-                State::NotInstalled
-            }
-            Ok(Err(error)) => {
-                let cause = std::error::Error::source(&error).map(ToString::to_string);
-                tracing::error!(model = name, %error, cause, "model not loaded");
-                State::Failed
-            }
-            Err(_) => {
-                tracing::error!(model = name, "model not loaded: its loader panicked");
-                State::Failed
-            }
-        }
-    }
-
-    fn wait_for_change(&self, name: &str, at_most: Duration) {
-        let still_loading = |entries: &mut BTreeMap<String, Entry>| {
-            entries.get(name).is_some_and(|entry| matches!(entry.state, State::Loading))
-        };
-        let waited = self.changed.wait_timeout_while(self.entries(), at_most, still_loading);
-        drop(waited);
-    }
-}
-
-impl Entry {
-    fn new(state: State, stamp: Stamp) -> Self {
-        Self { state, stamp, since: Instant::now() }
-    }
-
-    /// Whether nothing in the store could make a difference: on its way, or what all want.
-    fn is_settled(&self, identities: &[&ModelIdentity]) -> bool {
-        match &self.state {
-            State::Loading => true,
-            State::Loaded(model) => identities.iter().all(|identity| *identity == model.identity()),
-            State::NotInstalled | State::Failed => false,
-        }
-    }
-
-    /// Whether to load again, now that the store looks like `stamp`.
-    fn is_due(&self, stamp: Stamp) -> bool {
-        let retry = matches!(self.state, State::Failed) && self.since.elapsed() >= RETRY_AFTER;
-        stamp != self.stamp || retry
-    }
-
-    fn offer(&self, bound: &ModelIdentity) -> Result<Availability> {
-        match &self.state {
-            State::NotInstalled => Ok(Availability::NotInstalled),
-            State::Loading => Ok(Availability::Loading),
-            State::Failed => Ok(Availability::Failed),
-            State::Loaded(model) if model.identity() == bound => Ok(Availability::Loaded(Arc::clone(model))),
-            State::Loaded(model) => Err(mismatch(bound, model.identity())),
-        }
+        f.debug_struct("Models").field("store", self.loader.store()).field("loaded", &self.loaded()).finish()
     }
 }
 
@@ -264,6 +114,7 @@ fn shown(identity: &ModelIdentity) -> String {
 mod tests {
     use std::fs;
     use std::path::Path;
+    use std::sync::Arc;
 
     use super::*;
     use crate::model::Descriptor;
@@ -375,8 +226,7 @@ mod tests {
         let models = Models::new(Store::open(dir.path()), 1);
         let stop = Stop::never();
         stop.cancel();
-        let entry = Entry::new(State::Loading, models.shared.store.stamp("words"));
-        models.shared.entries().insert("words".to_owned(), entry);
+        models.loader.pretend_to_load("words");
         assert!(matches!(models.wait(&bound, soon(), &stop), Err(Error::Cancelled)));
         let now = Instant::now();
         assert!(matches!(models.wait(&bound, now, &Stop::never()), Ok(Availability::Loading)));

@@ -7,15 +7,17 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::cross_encoder::CrossEncoder;
 use super::descriptor::{self, Descriptor, Kind, ModelFile};
-use super::hashing::HashingEmbedder;
+use super::hashing::{HashingEmbedder, HashingReranker};
 use super::onnx::OnnxEmbedder;
+use super::reranker::LoadedReranker;
 use super::{Embed, runtime};
 use crate::error::{Error, Result};
 use crate::generation::manifest::ModelIdentity;
 use crate::id::Sha256;
 
-/// A model in memory, ready to be asked by many threads.
+/// An embedder in memory, ready to be asked by many threads.
 pub type Loaded = Arc<dyn Embed>;
 
 /// A directory of models. Cheap to clone; reads the disk at each question, so that it never tells of old times.
@@ -77,29 +79,70 @@ impl Store {
         }
     }
 
-    /// Reads `name` into memory with `sessions` sessions, so many texts are embedded at once. Takes a few tenths of
-    /// a second for an ONNX model. Every file is hashed as it is read and refused where it is not the
+    /// Reads the embedder `name` into memory with `sessions` sessions, so many texts are embedded at once. Takes a
+    /// few tenths of a second for an ONNX model. Every file is hashed as it is read and refused where it is not the
     /// descriptor's: [`Error::Damaged`]. [`Error::ModelNotInstalled`] where there is no such model.
     pub fn load(&self, name: &str, sessions: usize) -> Result<Loaded> {
-        let descriptor =
-            self.descriptor(name)?.ok_or_else(|| Error::ModelNotInstalled { name: name.to_owned() })?;
-        match (descriptor.kind, &descriptor.weights, &descriptor.tokenizer) {
-            (Kind::Onnx, Some(weights), Some(tokenizer)) => {
-                let weights = self.read(name, weights)?;
-                let tokenizer = self.read(name, tokenizer)?;
+        let descriptor = self.installed(name)?;
+        match descriptor.kind {
+            Kind::Onnx => {
+                let (weights, tokenizer) = self.read_files(name, &descriptor)?;
                 let environment = runtime::environment(&self.dir)?;
                 let embedder =
                     OnnxEmbedder::new(&environment, name, &descriptor, &weights, &tokenizer, sessions)?;
                 Ok(Arc::new(embedder))
             }
-            (Kind::Hashing | Kind::Onnx, _, _) => Ok(Arc::new(HashingEmbedder::new(name, &descriptor))),
+            Kind::Hashing => Ok(Arc::new(HashingEmbedder::new(name, &descriptor))),
+            Kind::Reranker | Kind::HashingReranker => {
+                Err(wrong_kind(name, "it is a reranker, it makes no vectors"))
+            }
+        }
+    }
+
+    /// Reads the reranker `name` into memory, to score on `sessions` threads at once. It fails as
+    /// [`Store::load`] does.
+    pub fn load_reranker(&self, name: &str, sessions: usize) -> Result<LoadedReranker> {
+        let descriptor = self.installed(name)?;
+        match descriptor.kind {
+            Kind::Reranker => {
+                let (weights, tokenizer) = self.read_files(name, &descriptor)?;
+                let environment = runtime::environment(&self.dir)?;
+                let encoder =
+                    CrossEncoder::new(&environment, name, &descriptor, &weights, &tokenizer, sessions)?;
+                Ok(Arc::new(encoder))
+            }
+            Kind::HashingReranker => Ok(Arc::new(HashingReranker::new(name, &descriptor))),
+            Kind::Onnx | Kind::Hashing => Err(wrong_kind(name, "it is an embedder, it does not rerank")),
+        }
+    }
+
+    /// Loads `name`, whatever it is, and runs a text, to see whether it works.
+    pub fn try_out(&self, name: &str) -> Result<()> {
+        if self.installed(name)?.kind.embeds() {
+            self.load(name, 1).map(drop)
+        } else {
+            self.load_reranker(name, 1).map(drop)
+        }
+    }
+
+    fn installed(&self, name: &str) -> Result<Descriptor> {
+        self.descriptor(name)?.ok_or_else(|| Error::ModelNotInstalled { name: name.to_owned() })
+    }
+
+    fn read_files(&self, name: &str, descriptor: &Descriptor) -> Result<(Verified, Verified)> {
+        match (&descriptor.weights, &descriptor.tokenizer) {
+            (Some(weights), Some(tokenizer)) => Ok((self.read(name, weights)?, self.read(name, tokenizer)?)),
+            // A descriptor without them was refused when it was read.
+            _ => Err(wrong_kind(name, "it has no files")),
         }
     }
 
     /// What makes the vectors of `name` comparable, told from its descriptor without reading the model; `None` where
-    /// it is not installed.
+    /// no embedder of that name is installed.
     pub fn identity(&self, name: &str) -> Result<Option<ModelIdentity>> {
-        let Some(descriptor) = self.descriptor(name)? else { return Ok(None) };
+        let Some(descriptor) = self.descriptor(name)?.filter(|found| found.kind.embeds()) else {
+            return Ok(None);
+        };
         Ok(Some(match (&descriptor.weights, &descriptor.tokenizer) {
             (Some(weights), Some(tokenizer)) => descriptor.identity(name, weights.sha256, tokenizer.sha256),
             _ => HashingEmbedder::new(name, &descriptor).identity().clone(),
@@ -142,6 +185,10 @@ impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Store").field(&self.dir).finish()
     }
+}
+
+fn wrong_kind(name: &str, why: &'static str) -> Error {
+    Error::Model { name: name.to_owned(), doing: "being loaded", source: why.into() }
 }
 
 /// A file's bytes with the hash that was computed from exactly them.
@@ -216,6 +263,20 @@ mod tests {
         assert_eq!(model.identity().pooling, "hashing");
         assert_eq!(model.embed_query("a text").unwrap().len(), 64);
         assert_eq!(store.list().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_reranker_is_no_embedder_and_an_embedder_no_reranker() {
+        let (_dir, store) = store_with("words", "kind = \"hashing_reranker\"\n");
+        assert!(store.load("words", 1).is_err());
+        assert_eq!(store.identity("words").unwrap(), None);
+        let reranker = store.load_reranker("words", 1).unwrap();
+        let judged = |passage| reranker.score("right valve", passage).unwrap();
+        assert!(judged("the right valve") > judged("the left valve") && judged("valve") > judged("lead"));
+        store.try_out("words").unwrap();
+        let (_dir, store) = store_with("vectors", "kind = \"hashing\"\ndimensions = 64\n");
+        assert!(store.load_reranker("vectors", 1).is_err());
+        store.try_out("vectors").unwrap();
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! A `tokenizer.json` with our own limits: cut at the model's window, never padded.
 
-use tokenizers::{Encoding, Tokenizer, TruncationDirection, TruncationParams, TruncationStrategy};
+use tokenizers::{
+    EncodeInput, Encoding, Tokenizer, TruncationDirection, TruncationParams, TruncationStrategy,
+};
 
 use crate::error::{Error, Result};
 
@@ -48,22 +50,32 @@ impl TextTokenizer {
         Ok(u32::try_from(around + own(&encoding) + beyond).unwrap_or(u32::MAX))
     }
 
-    fn encoding(&self, text: &str) -> Result<Encoding> {
-        self.tokenizer.encode_fast(text, true).map_err(|source| Error::Model {
+    pub(super) fn encode(&self, text: &str) -> Result<Tokens> {
+        self.encoding(text).map(|encoding| Tokens::of(&encoding))
+    }
+
+    /// A query and a passage beside each other. Where both do not fit, the longer is cut.
+    pub(super) fn encode_pair(&self, query: &str, passage: &str) -> Result<Tokens> {
+        self.encoding((query, passage)).map(|encoding| Tokens::of(&encoding))
+    }
+
+    fn encoding<'a>(&self, input: impl Into<EncodeInput<'a>>) -> Result<Encoding> {
+        self.tokenizer.encode_fast(input, true).map_err(|source| Error::Model {
             name: self.model.clone(),
             doing: "tokenizing",
             source,
         })
     }
+}
 
-    pub(super) fn encode(&self, text: &str) -> Result<Tokens> {
-        let encoding = self.encoding(text)?;
+impl Tokens {
+    fn of(encoding: &Encoding) -> Self {
         let wide = |numbers: &[u32]| numbers.iter().map(|number| i64::from(*number)).collect();
-        Ok(Tokens {
+        Self {
             ids: wide(encoding.get_ids()),
             mask: wide(encoding.get_attention_mask()),
             types: wide(encoding.get_type_ids()),
             truncated: !encoding.get_overflowing().is_empty(),
-        })
+        }
     }
 }

@@ -14,6 +14,7 @@ use engine::lexical::directory::Exclusive;
 use engine::lexical::record::ChunkRecord;
 use engine::lexical::schema::{fields, settings};
 use engine::lines::LineIndex;
+use engine::model::RerankerChoice;
 use engine::source::Root;
 use engine::{Config, Engine, SourceRoot, extract};
 
@@ -87,12 +88,18 @@ impl World {
         id
     }
 
+    pub(crate) fn model_dir(&self) -> PathBuf {
+        self.folder.path().join("models")
+    }
+
     pub(crate) fn engine(&self) -> Engine {
         Engine::open(Config {
             index_dir: self.index_dir(),
-            model_dir: self.folder.path().join("models"),
+            model_dir: self.model_dir(),
             source_roots: self.source_roots.clone(),
             sessions: 1,
+            reranker: RerankerChoice::Installed,
+            rerank_sessions: 2,
         })
         .expect("opened")
     }

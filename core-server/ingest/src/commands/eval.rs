@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use engine::collection::CollectionName;
 use engine::generation::Generation;
-use engine::model::Availability;
+use engine::model::{Availability, RerankerChoice};
 use engine::query::Caller;
 use engine::stop::Stop;
 use engine::{Config, Engine};
@@ -176,11 +176,14 @@ fn measure(
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<Report> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let engine = Engine::open(Config {
         index_dir: subject.index_dir.clone(),
         model_dir: places.store.dir().to_owned(),
         source_roots: Vec::new(),
-        sessions: std::thread::available_parallelism().map_or(1, usize::from),
+        sessions: cores,
+        reranker: RerankerChoice::Installed,
+        rerank_sessions: cores,
     })?;
     let collection = engine.index().resolve(Some(&subject.collection), &Caller::default())?;
     let generation: &Generation = collection.generation();
@@ -253,6 +256,9 @@ fn modes(
             Some(bound) => format!("only bm25 is measured: the model {} could not be loaded", bound.name),
             None => "only bm25 is measured: there are no vectors".to_owned(),
         });
+    }
+    if modes.contains(&AskedMode::Rerank) {
+        engine.reranker().wait(Instant::now() + LOADING)?;
     }
     Ok(modes)
 }

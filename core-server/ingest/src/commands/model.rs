@@ -285,11 +285,16 @@ impl ListReport<'_> {
             let mark = if *default { " (default)" } else { "" };
             let Descriptor { dimensions, max_tokens, licence, .. } = descriptor;
             let bytes = bytes_in_words(descriptor.files().map(|file| file.bytes).sum());
-            let kind = if descriptor.kind == Kind::Hashing { ", hashing: for tests" } else { "" };
-            writeln!(
-                out,
-                "  {name}{mark}: {dimensions} dimensions, {max_tokens} tokens, {bytes}, {licence}{kind}"
-            )?;
+            let what = if descriptor.kind.embeds() {
+                format!("{dimensions} dimensions")
+            } else {
+                "reranker".to_owned()
+            };
+            let tests = match descriptor.kind {
+                Kind::Hashing | Kind::HashingReranker => ", hashing: for tests",
+                Kind::Onnx | Kind::Reranker => "",
+            };
+            writeln!(out, "  {name}{mark}: {what}, {max_tokens} tokens, {bytes}, {licence}{tests}")?;
         }
         if self.models.is_empty() {
             writeln!(out, "  no model is installed; `footnote model install` adds the default one")?;
@@ -329,7 +334,7 @@ fn verify(model_dir: &Path, format: Format, out: &mut dyn Write) -> Result<Outco
     for (name, descriptor) in store.list()? {
         let mut wrong = faults(&model_dir.join(&name), descriptor.files());
         if wrong.is_empty()
-            && let Err(error) = store.load(&name, 1)
+            && let Err(error) = store.try_out(&name)
         {
             wrong.push(with_causes(&error));
         }

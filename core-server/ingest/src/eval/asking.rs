@@ -30,7 +30,7 @@ pub const SERVED: usize = 50;
 const PASSAGES_PER_ITEM: usize = 4;
 
 /// The stages of a request, in their order; the last is all of it.
-pub const STAGES: [&str; 7] = ["embed", "bm25", "dense", "fusion", "load", "verify", "total"];
+pub const STAGES: [&str; 8] = ["embed", "bm25", "dense", "fusion", "load", "rerank", "verify", "total"];
 
 /// How passages are ranked, as it is typed.
 #[derive(
@@ -44,10 +44,13 @@ pub enum AskedMode {
     Dense,
     /// Words and meaning together.
     Hybrid,
+    /// Both, and then the reranker.
+    Rerank,
 }
 
 impl AskedMode {
-    /// All of them, each after what it is compared with.
+    /// Those that are asked where nobody says which, each after what it is compared with. Reranking takes a hundred
+    /// times as long and is asked for by name.
     pub const ALL: [Self; 3] = [Self::Bm25, Self::Dense, Self::Hybrid];
 
     /// Its word.
@@ -56,6 +59,7 @@ impl AskedMode {
             Self::Bm25 => "bm25",
             Self::Dense => "dense",
             Self::Hybrid => "hybrid",
+            Self::Rerank => "rerank",
         }
     }
 }
@@ -65,7 +69,7 @@ impl From<AskedMode> for Mode {
         match mode {
             AskedMode::Bm25 => Self::Bm25,
             AskedMode::Dense => Self::Dense,
-            AskedMode::Hybrid => Self::Hybrid,
+            AskedMode::Hybrid | AskedMode::Rerank => Self::Hybrid,
         }
     }
 }
@@ -148,6 +152,8 @@ impl Asking<'_> {
             top_k,
             mode: Some(mode.into()),
             verify,
+            // What comes behind the served answer is not reranked there either.
+            rerank: mode == AskedMode::Rerank && top_k == SERVED,
             ..Search::new(&query.text)
         };
         Ok(self.engine.search(&search, &Caller::default(), &Stop::never())?)
@@ -182,6 +188,7 @@ fn abstains(answer: &SearchAnswer) -> bool {
 
 fn in_milliseconds(stats: &Stats, begun: Instant) -> [f64; STAGES.len()] {
     let total = begun.elapsed();
-    let Stats { embed, bm25, dense, fusion, load, verify, filter: _, highlight: _, explain: _ } = *stats;
-    [embed, bm25, dense, fusion, load, verify, total].map(|time| 1e3 * time.as_secs_f64())
+    let Stats { embed, bm25, dense, fusion, load, rerank, verify, filter: _, highlight: _, explain: _ } =
+        *stats;
+    [embed, bm25, dense, fusion, load, rerank, verify, total].map(|time| 1e3 * time.as_secs_f64())
 }

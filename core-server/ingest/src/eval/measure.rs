@@ -197,7 +197,10 @@ pub fn against_baseline(report: &Report, baseline: &Report, bootstrap: Bootstrap
 fn pairs(answers: &[Answers]) -> Vec<(AskedMode, AskedMode)> {
     let has = |mode| answers.iter().any(|answers| answers.mode == mode);
     let legs = [AskedMode::Bm25, AskedMode::Dense].into_iter().filter(|leg| has(*leg));
-    legs.filter(|_| has(AskedMode::Hybrid)).map(|leg| (AskedMode::Hybrid, leg)).collect()
+    let legs = legs.filter(|_| has(AskedMode::Hybrid)).map(|leg| (AskedMode::Hybrid, leg));
+    let reranked =
+        (has(AskedMode::Rerank) && has(AskedMode::Hybrid)).then_some((AskedMode::Rerank, AskedMode::Hybrid));
+    legs.chain(reranked).collect()
 }
 
 fn values(values: &QueryValues) -> impl Iterator<Item = f64> + '_ {

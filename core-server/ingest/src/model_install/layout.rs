@@ -27,6 +27,10 @@ pub(super) const CONFIGURATION: [&str; 6] = [
     "README.md",
 ];
 
+/// Tokens that a reranker reads of a query and a passage where nobody says how many: time grows with them, and what
+/// answers a question mostly stands near a passage's beginning.
+const RERANKER_TOKENS: u32 = 256;
+
 /// What a person says of a model whose folder does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
@@ -94,6 +98,15 @@ fn configured(folder: &Path, origin: &str, told: &Told) -> Result<Descriptor> {
     let prompts: PromptConfig = json(folder, CONFIGURATION[2])?.unwrap_or_default();
     let model: ModelConfig = json(folder, CONFIGURATION[3])?.unwrap_or_default();
     let tokenizer: TokenizerConfig = json(folder, CONFIGURATION[4])?.unwrap_or_default();
+    if model.scores_pairs() {
+        return Ok(Descriptor {
+            kind: Kind::Reranker,
+            max_tokens: told.max_tokens.or(sentence.max_seq_length).unwrap_or(RERANKER_TOKENS),
+            licence: licence_of_readme(folder).unwrap_or_else(|| "unknown".to_owned()),
+            origin: origin.to_owned(),
+            ..Descriptor::hashing_reranker()
+        });
+    }
     let dimensions = pooling.word_embedding_dimension.or(model.hidden_size);
     let dimensions = dimensions
         .ok_or_else(|| refused("neither 1_Pooling/config.json nor config.json tells its dimensions"))?;
@@ -234,6 +247,14 @@ struct PromptConfig {
 struct ModelConfig {
     hidden_size: Option<u32>,
     max_position_embeddings: Option<u32>,
+    architectures: Vec<String>,
+}
+
+impl ModelConfig {
+    /// Whether it is a cross-encoder, which is a classifier with one class.
+    fn scores_pairs(&self) -> bool {
+        self.architectures.iter().any(|architecture| architecture.ends_with("ForSequenceClassification"))
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

