@@ -26,6 +26,11 @@ install_packages() {
   command -v setpriv >/dev/null || missing+=(util-linux)
   command -v mount >/dev/null || missing+=(mount)
   command -v npm >/dev/null || missing+=(npm)
+  command -v curl >/dev/null || missing+=(curl)
+  command -v openssl >/dev/null || missing+=(openssl)
+  command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing+=(nginx-light)
+  command -v caddy >/dev/null || missing+=(caddy)
+  command -v systemd-analyze >/dev/null || missing+=(systemd)
   [ ${#missing[@]} -eq 0 ] && return
   as_root apt-get update -qq
   as_root apt-get install -y -qq "${missing[@]}"

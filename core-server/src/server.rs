@@ -109,11 +109,17 @@ async fn routes<A: Answers>(
         .max_decoding_message_size(MAX_MESSAGE_BYTES);
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<RetrievalServiceServer<Service<A>>>().await;
-    let reflection = tonic_reflection::server::Builder::configure()
-        .register_encoded_file_descriptor_set(proto::v1::FILE_DESCRIPTOR_SET)
-        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-        .build_v1()?;
-    Ok((reporter, Routes::new(service).add_service(health).add_service(reflection).prepare()))
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(proto::v1::FILE_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let routes = Routes::new(service)
+        .add_service(health)
+        .add_service(reflection().build_v1()?)
+        // What tools ask for that are a few years old, and nothing else.
+        .add_service(reflection().build_v1alpha()?);
+    Ok((reporter, routes.prepare()))
 }
 
 async fn connection(

@@ -15,6 +15,7 @@ pub mod grpc;
 pub mod http;
 pub mod mcp;
 pub mod programs;
+pub mod proxy;
 pub mod python;
 pub mod real_model;
 pub mod silent;

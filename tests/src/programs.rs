@@ -19,11 +19,14 @@ pub fn workspace() -> &'static Path {
 }
 
 /// `cargo test` builds no other package's binaries, so that a stale one could be tested without this.
+/// Among them the example that the guides run.
 fn build() -> PathBuf {
     let here = std::env::current_exe().expect("the test knows its own path");
     let folder = here.parent().and_then(Path::parent).expect("tests lie in PROFILE/deps").to_owned();
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet", "--workspace", "--bins", "--offline"]).current_dir(workspace());
+    cargo
+        .args(["build", "--quiet", "--workspace", "--bins", "--example", "ask", "--offline"])
+        .current_dir(workspace());
     // cargo describes this package to its tests. A build script that asks to be run again when such a variable
     // changes (ring's does) would be, here and in the next build from a shell, and all that stands on it built anew.
     for (name, _) in std::env::vars_os() {

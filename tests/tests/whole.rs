@@ -12,15 +12,18 @@ mod whole {
     mod disk_full;
     mod evaluation;
     mod filters;
+    mod guides;
     mod hostile_queries;
     mod ids;
     mod life;
     mod mcp_http;
     mod mcp_peers;
     mod mcp_stdio;
+    mod proxies;
     mod quickstart;
     mod read_only;
     mod real_model;
     mod rerank;
     mod slices;
+    mod units;
 }
