@@ -102,7 +102,9 @@ mod tests {
 
     fn rows(max: DocId, members: &BTreeSet<DocId>) -> Rows {
         let mut rows = Rows::none(max);
-        members.iter().for_each(|&row| rows.insert(row));
+        for &row in members {
+            rows.insert(row);
+        }
         rows
     }
 

@@ -1,5 +1,7 @@
 //! A `tokenizer.json` with our own limits: cut at the model's window, never padded.
 
+use std::sync::OnceLock;
+
 use tokenizers::{
     EncodeInput, Encoding, Tokenizer, TruncationDirection, TruncationParams, TruncationStrategy,
 };
@@ -10,6 +12,8 @@ use crate::error::{Error, Result};
 pub(super) struct TextTokenizer {
     model: String,
     tokenizer: Tokenizer,
+    /// The same without a window, made when first asked for.
+    whole: OnceLock<Tokenizer>,
 }
 
 /// A text as the model reads it.
@@ -35,19 +39,19 @@ impl TextTokenizer {
             direction: TruncationDirection::Right,
         };
         tokenizer.with_truncation(Some(window)).map_err(failed)?;
-        Ok(Self { model: model.to_owned(), tokenizer })
+        Ok(Self { model: model.to_owned(), tokenizer, whole: OnceLock::new() })
     }
 
     /// How many tokens a text is, also beyond the window.
     pub(super) fn count(&self, text: &str) -> Result<u32> {
-        let encoding = self.encoding(text)?;
-        // What was cut off lies in stretches that each got their own tokens around them.
-        let own = |encoding: &Encoding| {
-            encoding.get_special_tokens_mask().iter().filter(|is_special| **is_special == 0).count()
-        };
-        let around = encoding.len() - own(&encoding);
-        let beyond: usize = encoding.get_overflowing().iter().map(own).sum();
-        Ok(u32::try_from(around + own(&encoding) + beyond).unwrap_or(u32::MAX))
+        // One that cuts stops reading not far behind the window, so it cannot say.
+        let whole = self.whole.get_or_init(|| {
+            let mut whole = self.tokenizer.clone();
+            drop(whole.with_truncation(None));
+            whole
+        });
+        let encoding = whole.encode_fast(text, true).map_err(|source| self.failed(source))?;
+        Ok(u32::try_from(encoding.len()).unwrap_or(u32::MAX))
     }
 
     pub(super) fn encode(&self, text: &str) -> Result<Tokens> {
@@ -60,11 +64,11 @@ impl TextTokenizer {
     }
 
     fn encoding<'a>(&self, input: impl Into<EncodeInput<'a>>) -> Result<Encoding> {
-        self.tokenizer.encode_fast(input, true).map_err(|source| Error::Model {
-            name: self.model.clone(),
-            doing: "tokenizing",
-            source,
-        })
+        self.tokenizer.encode_fast(input, true).map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: Box<dyn std::error::Error + Send + Sync>) -> Error {
+        Error::Model { name: self.model.clone(), doing: "tokenizing", source }
     }
 }
 
@@ -76,6 +80,29 @@ impl Tokens {
             mask: wide(encoding.get_attention_mask()),
             types: wide(encoding.get_type_ids()),
             truncated: !encoding.get_overflowing().is_empty(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JSON: &[u8] = br#"{
+        "version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "normalizer": null,
+        "pre_tokenizer": {"type": "Whitespace"},
+        "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 1], "cls": ["[CLS]", 0]}, "decoder": null,
+        "model": {"type": "WordLevel", "vocab": {"[CLS]": 0, "[SEP]": 1, "[UNK]": 2, "a": 3}, "unk_token": "[UNK]"}
+    }"#;
+
+    #[test]
+    fn tokens_beyond_the_window_are_counted_and_not_read() {
+        let tokenizer = TextTokenizer::new("test", JSON, 5).unwrap();
+        for words in [0, 1, 3, 4, 7, 100] {
+            let text = "a ".repeat(words);
+            assert_eq!(tokenizer.count(&text).unwrap() as usize, words + 2, "{words}");
+            let tokens = tokenizer.encode(&text).unwrap();
+            assert_eq!((tokens.ids.len(), tokens.truncated), ((words + 2).min(5), words > 3), "{words}");
         }
     }
 }
