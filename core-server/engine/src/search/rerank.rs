@@ -2,7 +2,7 @@
 //!
 //! It judges better than either leg and takes a thousand times as long, so it reads few, on threads of low priority,
 //! and leaves off in time. Its judgment is joined with the standing that a candidate had: alone it forgets what both
-//! legs agreed on (`docs/decisions/0012-reranking.md`). Deliberately left out: who may ask for it at once
+//! legs agreed on (`docs/decisions/0010-reranking.md`). Deliberately left out: who may ask for it at once
 //! (`core-server`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
