@@ -92,7 +92,7 @@ fn ten_times_the_limit_through_all_fronts_is_refused_with_a_retry_time() {
     let answered = outcomes.iter().filter(|outcome| **outcome == Outcome::Answered).count();
     assert!(answered >= ADMITTED, "{answered} were answered");
     assert!(answered < outcomes.len() / 2, "{answered} of {} were let in", outcomes.len());
-    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
     // And then it is as if nothing had been.
     assert!(is_serving(&world));
     assert_eq!(over_rest(&http::ask(rest.address, http::post("/v1/search", &question))), Outcome::Answered);

@@ -1,5 +1,7 @@
 //! Filters over a real collection, in every mode and after edits; and what stands around an answer.
 
+use std::fmt::Write as _;
+
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -30,7 +32,7 @@ fn write(world: &World, page: &Page) {
     let mut front = String::new();
     for (name, value) in [("tags", page.tags), ("date", page.date), ("updated", page.updated)] {
         if !value.is_empty() {
-            front += &format!("{name}: {value}\n");
+            writeln!(front, "{name}: {value}").unwrap();
         }
     }
     let front = if front.is_empty() { front } else { format!("---\n{front}---\n") };
@@ -68,7 +70,9 @@ fn hold(world: &World, flags: &[&str], expected: &[&str]) {
 #[test]
 fn a_filter_means_the_same_in_every_mode_and_after_edits() {
     let world = World::with_hashing_model();
-    PAGES.iter().for_each(|page| write(&world, page));
+    for page in &PAGES {
+        write(&world, page);
+    }
     world.ingest();
     let [pumps, old, keep, start, cafe, readme, notes] = PAGES.map(|page| page.source);
     hold(&world, &["--path", "ops"], &[pumps, old, keep, notes]);
