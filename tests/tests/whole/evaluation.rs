@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tests::{Run, World};
 
 const BACKUP: &str = "# Backups\n\nSnapshots of the ledger are kept for thirty-five days and then pruned.\n";
@@ -76,13 +76,13 @@ fn a_collection_is_measured_as_by_hand() {
     let report = bench.report("docs", &[]);
     assert_eq!(report["judgments"]["answerable"], 3);
     assert_eq!(report["judgments"]["unanswerable"], 1);
-    assert_eq!(report["warnings"], serde_json::json!([]));
+    assert_eq!(report["warnings"], json!([]));
     // By words, two queries find their one document first; the third finds one of its two.
     let half = 1.0 / (1.0 + 1.0 / 3.0_f64.log2());
     assert!((mean(&report, "bm25", "ndcg@10") - (2.0 + half) / 3.0).abs() < 1e-9, "{report:#}");
     assert!((mean(&report, "bm25", "recall@10") - 2.5 / 3.0).abs() < 1e-9);
     assert!((mean(&report, "bm25", "mrr@10") - 1.0).abs() < 1e-9);
-    assert_eq!(mode(&report, "bm25")["abstention"], serde_json::json!({"unanswerable": 1, "answerable": 0}));
+    assert_eq!(mode(&report, "bm25")["abstention"], json!({"unanswerable": 1, "answerable": 0}));
     // Vectors rank everything, so nothing is lost.
     assert!((mean(&report, "dense", "recall@10") - 1.0).abs() < 1e-9);
     assert_eq!(report["comparisons"].as_array().unwrap().len(), 2);
@@ -164,13 +164,13 @@ fn a_quotation_cut_in_two_is_answered_by_either_half() {
     world.write("long.txt", sentences.join(" "));
     world.ingest();
     // Of all pairs of neighbouring sentences, some stand in two passages.
-    let quotes: String = (0..399)
+    let quotes: Vec<String> = (0..399)
         .map(|n| {
             let quote = format!("{} {}", sentences[n], sentences[n + 1]);
-            format!("{{\"id\": \"q{n}\", \"text\": \"Station{n} gauge{n}\", \"quote\": \"{quote}\"}}\n")
+            json!({"id": format!("q{n}"), "text": format!("Station{n} gauge{n}"), "quote": quote}).to_string()
         })
         .collect();
-    fs::write(world.home().join("quotes.jsonl"), quotes).unwrap();
+    fs::write(world.home().join("quotes.jsonl"), quotes.join("\n")).unwrap();
     let run = world.footnote(["eval", "docs", "--quotes", "quotes.jsonl", "--modes", "bm25", "--json", "-"]);
     assert_eq!(run.code, 0, "{run}");
     let report = run.json();

@@ -1,8 +1,7 @@
 //! Filters over a real collection, in every mode and after edits; and what stands around an answer.
 
-use std::fmt::Write as _;
-
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use serde_json::Value;
 use tests::World;
