@@ -21,6 +21,7 @@ mod whole {
     mod mcp_stdio;
     mod proxies;
     mod quickstart;
+    mod ranking;
     mod read_only;
     mod real_model;
     mod rerank;

@@ -79,7 +79,7 @@ fn filters() -> Vec<(&'static str, Filter)> {
 fn benchmark(criterion: &mut Criterion) {
     for chunks in [1_000, 10_000, 100_000] {
         let (_folder, lexical) = build(chunks);
-        let query = WordQuery::of("w3 w17 w120 w900 w2500");
+        let query = WordQuery::of("w3 w17 w120 w900 w2500", &[]);
         let mut group = criterion.benchmark_group("filter");
         group.bench_function(BenchmarkId::new("best 10 unfiltered", chunks), |bencher| {
             bencher.iter(|| lexical.search(&query, 10, &Stop::never()).unwrap().len());
@@ -99,14 +99,14 @@ fn benchmark(criterion: &mut Criterion) {
     let texts: Vec<String> = (0..10).map(|number| record(number).text).collect();
     let mut group = criterion.benchmark_group("highlight");
     group.bench_function("ten passages of 150 words", |bencher| {
-        let highlighter = Highlighter::of("how is the w3 of w17 restored w120");
+        let highlighter = Highlighter::of("how is the w3 of w17 restored w120", &[]);
         bencher.iter(|| texts.iter().map(|text| highlighter.ranges(text).len()).sum::<usize>());
     });
     let prose = "Cordon the node first, then wait until every lease has moved. A drain that takes longer than ten \
                  minutes is stuck on a volume; stop the writers, restore the newest snapshot and compare row counts. ";
     let prose = prose.repeat(5);
     group.bench_function("a passage of 170 words of prose", |bencher| {
-        let highlighter = Highlighter::of("how do I drain a node before restoring its snapshot");
+        let highlighter = Highlighter::of("how do I drain a node before restoring its snapshot", &[]);
         bencher.iter(|| highlighter.ranges(black_box(&prose)).len());
     });
     group.finish();

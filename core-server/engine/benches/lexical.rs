@@ -14,13 +14,13 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use engine::analysis::analyze;
+use engine::analysis::{Reading, analyze};
 use engine::citation::{ByteRange, LineRange, SourceClass};
 use engine::id::{ChunkId, DocumentId, Sha256};
+use engine::lexical::Lexical;
 use engine::lexical::directory::Exclusive;
 use engine::lexical::record::ChunkRecord;
 use engine::lexical::schema::{fields, settings};
-use engine::lexical::{Lexical, WordQuery};
 use engine::stop::Stop;
 use tantivy::{Index, IndexWriter};
 use tempfile::TempDir;
@@ -109,7 +109,7 @@ fn benchmark(criterion: &mut Criterion) {
         bencher.iter(|| {
             let mut terms = 0;
             for record in &texts {
-                analyze(&record.text, |_, term| terms += black_box(term).len());
+                analyze(&record.text, Reading::of_text_in(None), |_, term| terms += black_box(term).len());
             }
             terms
         });
@@ -128,14 +128,14 @@ fn benchmark(criterion: &mut Criterion) {
             let mut next = queries.iter().cycle();
             group.bench_function(BenchmarkId::new(format!("search_top_{k}"), chunks), |bencher| {
                 bencher.iter(|| {
-                    let query = WordQuery::of(next.next().unwrap());
+                    let query = lexical.query(next.next().unwrap());
                     lexical.search(&query, k, &Stop::never()).unwrap().len()
                 });
             });
         }
         let found: Vec<_> = queries
             .iter()
-            .map(|query| lexical.search(&WordQuery::of(query), 10, &Stop::never()).unwrap())
+            .map(|query| lexical.search(&lexical.query(query), 10, &Stop::never()).unwrap())
             .collect();
         let mut next = found.iter().cycle();
         group.bench_function(BenchmarkId::new("load_10", chunks), |bencher| {

@@ -1,29 +1,37 @@
 //! From text to terms, in the same way for documents and for queries.
 //!
-//! Text is normalised (NFKC, case folded), cut into words, and each word gives a stem and its exact form.
-//! Identifiers give their parts and the whole. Scripts without spaces give overlapping pairs (Han, Hiragana,
+//! Text is normalised (NFKC, case folded), cut into words, and each word gives a stem in the text's language and its
+//! exact form. Identifiers give their parts and the whole. Scripts without spaces give overlapping pairs (Han, Hiragana,
 //! Katakana, Hangul) or triples (Thai, Lao, Khmer, Myanmar) of characters. There is no syntax: nothing in a text
 //! is an operator, and every text has terms or none.
 //!
-//! Deliberately left out: offsets (nothing is highlighted by term), languages other than English for stems, and
-//! the weights of the kinds of terms (`lexical/query.rs`).
+//! Deliberately left out: offsets (nothing is highlighted by term), and the weights of the kinds of terms
+//! (`lexical/query.rs`).
 
 mod character;
-mod english;
 mod fold;
 mod identifier;
+pub mod language;
 
 use character::Class;
+pub use language::{Language, Reading};
 
 /// The analyzer's name and version: with the chunks, all that a lexical index hangs on. It changes whenever any
 /// text gives other terms than before.
-pub const ANALYZER: &str = "words/1";
+pub const ANALYZER: &str = "words/2";
 
 /// What a term stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// A word's stem, accents folded; or some characters of a script without spaces.
+    /// A word's stem, accents folded last. Where the text's language is not English it is marked with that (`haus~de`):
+    /// equal stems of two languages are mostly not the same word.
     Stem,
+    /// The stem of the same word in another language, right behind the term that it stands for: questions only.
+    Also,
+    /// The stem of a word with accents, accents folded first, where that is another: so that it is found without.
+    Unaccented,
+    /// Some neighbouring characters of a script without spaces.
+    Gram,
     /// The stem of a word so common that it says nothing beside others.
     Stop,
     /// A word as written, but for case.
@@ -33,9 +41,9 @@ pub enum Kind {
     Whole,
 }
 
-/// Calls `sink` with each term of `text`, in order, repetitions included. Takes time in proportion to the text,
-/// whatever is in it; no term is longer than 64 characters.
-pub fn analyze(text: &str, mut sink: impl FnMut(Kind, &str)) {
+/// Calls `sink` with each term of `text` as it is read, in order, repetitions included. Takes time in proportion to the
+/// text, whatever is in it; no term is longer than 64 characters and a language's mark.
+pub fn analyze(text: &str, reading: Reading, mut sink: impl FnMut(Kind, &str)) {
     let text = fold::normalized(text);
     let mut rest: &str = &text;
     while let Some(first) = rest.chars().next() {
@@ -44,12 +52,49 @@ pub fn analyze(text: &str, mut sink: impl FnMut(Kind, &str)) {
         let (run, behind) = rest.split_at(end);
         match class {
             Class::Separator | Class::Joiner => {}
-            Class::Word => identifier::terms(run, &mut sink),
+            Class::Word => identifier::terms(run, reading, &mut sink),
             Class::Ideograph => grams::<2>(run, &mut sink),
             Class::Unspaced => grams::<3>(run, &mut sink),
         }
         rest = behind;
     }
+}
+
+/// The stems that every text in `language` has which holds `literal` between the borders of words. A text that has them
+/// all need not hold it.
+pub fn terms_of_literal(literal: &str, language: Language) -> Vec<String> {
+    let mut terms = Vec::new();
+    analyze(literal, Reading::of_text_in(Some(language)), |kind, term| {
+        let is_certain = match kind {
+            Kind::Stem | Kind::Stop => true,
+            // A shorter run is a term of its own only where nothing stands beside it.
+            Kind::Gram => term.chars().count() == term.chars().next().map_or(0, |c| Class::of(c).gram()),
+            Kind::Also | Kind::Unaccented | Kind::Exact | Kind::Whole => false,
+        };
+        if is_certain {
+            terms.push(term.to_owned());
+        }
+    });
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
+/// Whether a character beside others of its kind makes a word.
+pub fn is_part_of_word(c: char) -> bool {
+    Class::of(c) == Class::Word
+}
+
+/// Whether a character is of a script that does not separate words.
+pub fn is_in_script_without_spaces(c: char) -> bool {
+    matches!(Class::of(c), Class::Ideograph | Class::Unspaced)
+}
+
+/// Whether a word has several parts, told by capital letters.
+pub fn is_camel_case(word: &str) -> bool {
+    let letters = word.as_bytes();
+    letters.iter().all(u8::is_ascii_alphanumeric)
+        && identifier::camel_boundaries(letters).any(|begin| letters[begin - 1].is_ascii_alphabetic())
 }
 
 /// Overlapping sequences of `N` characters; a shorter run is one term. Single characters are kept beside them, so
@@ -58,10 +103,10 @@ fn grams<const N: usize>(run: &str, sink: &mut impl FnMut(Kind, &str)) {
     let starts: Vec<usize> = run.char_indices().map(|(start, _)| start).chain([run.len()]).collect();
     let characters = starts.len() - 1;
     if characters <= N {
-        sink(Kind::Stem, run);
+        sink(Kind::Gram, run);
     } else {
         for window in starts.windows(N + 1) {
-            sink(Kind::Stem, &run[window[0]..window[N]]);
+            sink(Kind::Gram, &run[window[0]..window[N]]);
         }
     }
     if N == 2 {
@@ -78,7 +123,7 @@ mod tests {
 
     fn terms(text: &str, wanted: &[Kind]) -> Vec<String> {
         let mut terms = Vec::new();
-        analyze(text, |kind, term| {
+        analyze(text, Reading::of_text_in(None), |kind, term| {
             if wanted.contains(&kind) {
                 terms.push(term.to_owned());
             }
@@ -87,7 +132,7 @@ mod tests {
     }
 
     fn stems(text: &str) -> Vec<String> {
-        terms(text, &[Kind::Stem, Kind::Stop])
+        terms(text, &[Kind::Stem, Kind::Stop, Kind::Gram])
     }
 
     #[test]
@@ -108,7 +153,7 @@ mod tests {
 
     #[test]
     fn composed_and_decomposed_text_give_the_same_terms() {
-        let kinds = [Kind::Stem, Kind::Stop, Kind::Exact, Kind::Whole];
+        let kinds = [Kind::Stem, Kind::Stop, Kind::Unaccented, Kind::Gram, Kind::Exact, Kind::Whole];
         assert_eq!(
             terms("caf\u{e9} r\u{e9}sum\u{e9}", &kinds),
             terms("cafe\u{301} re\u{301}sume\u{301}", &kinds)
@@ -162,6 +207,35 @@ mod tests {
     }
 
     #[test]
+    fn words_are_stemmed_in_the_language_of_the_text() {
+        let in_german = |text: &str| {
+            let mut stems = Vec::new();
+            analyze(text, Reading::of_text_in(Some(Language::German)), |kind, term| {
+                if matches!(kind, Kind::Stem | Kind::Unaccented) {
+                    stems.push(term.to_owned());
+                }
+            });
+            stems
+        };
+        assert_eq!(in_german("Häuser und Straßen"), ["haus~de", "strass~de"]);
+        assert_eq!(in_german("насосы 2024"), ["насосы", "2024"]);
+        let mut asked = Vec::new();
+        let spoken = [Language::English, Language::German, Language::Russian];
+        analyze("Gläser насосы", Reading::of_query("Gläser насосы", &spoken), |kind, term| {
+            asked.push((kind, term.to_owned()));
+        });
+        let expected = [
+            (Kind::Stem, "glaser"),
+            (Kind::Also, "glas~de"),
+            (Kind::Exact, "gläser"),
+            (Kind::Stem, "насос~ru"),
+            (Kind::Exact, "насосы"),
+        ];
+        let asked: Vec<(Kind, &str)> = asked.iter().map(|(kind, term)| (*kind, term.as_str())).collect();
+        assert_eq!(asked, expected);
+    }
+
+    #[test]
     fn common_words_are_marked() {
         assert_eq!(terms("what is the matter", &[Kind::Stop]), ["what", "is", "the"]);
         assert_eq!(terms("what is the matter", &[Kind::Exact]), ["matter"]);
@@ -170,7 +244,9 @@ mod tests {
     #[test]
     fn endless_words_are_cut() {
         for text in ["x".repeat(50_000), "é".repeat(50_000), "aB".repeat(25_000), "a_".repeat(25_000)] {
-            analyze(&text, |_, term| assert!(term.chars().count() <= 64 && term.len() <= 256));
+            analyze(&text, Reading::of_text_in(Some(Language::German)), |_, term| {
+                assert!(term.chars().count() <= 67 && term.len() <= 259)
+            });
         }
         assert_eq!(stems(&"x".repeat(50_000)).len(), 1);
     }
@@ -178,7 +254,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn terms_hold_no_white_space_and_are_never_empty(text in "\\PC*|[a-zA-Z_.:'+#,/0-9 -]*") {
-            analyze(&text, |_, term| {
+            analyze(&text, Reading::of_text_in(Some(Language::German)), |_, term| {
                 assert!(!term.is_empty() && !term.contains(char::is_whitespace), "{term:?} of {text:?}");
             });
         }

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 
 use tantivy::DocAddress;
 
+use crate::exact::Exact;
 use crate::lexical::Candidate;
 use crate::query::LegPlace;
 
@@ -31,8 +32,10 @@ pub struct Fused {
     pub address: DocAddress,
     /// Orders equal scores, ascending.
     pub tie: u64,
-    /// The combined score, 0 to 1.
+    /// What it is ranked by: the combined score, 0 to 1; or one leg's.
     pub score: f64,
+    /// What it holds of what the question names literally. Greater comes first, whatever the scores.
+    pub exact: Exact,
     /// Its place in the BM25 leg.
     pub bm25: Option<LegPlace>,
     /// Its place in the dense leg.
@@ -62,12 +65,31 @@ pub fn fuse(bm25: &[Candidate], dense: &[Candidate], weight: DenseWeight) -> Vec
 impl Fused {
     /// A chunk that no leg has said anything of yet.
     pub(crate) fn alone(candidate: &Candidate) -> Self {
-        Self { address: candidate.address, tie: candidate.tie, score: 0.0, bm25: None, dense: None }
+        let (address, tie) = (candidate.address, candidate.tie);
+        Self { address, tie, score: 0.0, exact: Exact::default(), bm25: None, dense: None }
     }
 
     fn order(left: &Self, right: &Self) -> Ordering {
-        right.score.total_cmp(&left.score).then(left.tie.cmp(&right.tie))
+        let scores = || right.score.total_cmp(&left.score);
+        right.exact.cmp(&left.exact).then_with(scores).then(left.tie.cmp(&right.tie))
     }
+}
+
+/// Puts the chunks that hold what the question names literally before all others; `none` is what the others hold of it.
+/// A holder that no leg has among its best is added as `alone` says.
+pub fn put_first(
+    ranked: &mut Vec<Fused>,
+    holders: &[(Candidate, Exact)],
+    none: Exact,
+    alone: impl Fn(&Candidate) -> Fused,
+) {
+    let mut exact: HashMap<DocAddress, (Candidate, Exact)> =
+        holders.iter().map(|&(candidate, exact)| (candidate.address, (candidate, exact))).collect();
+    for fused in &mut *ranked {
+        fused.exact = exact.remove(&fused.address).map_or(none, |(_, exact)| exact);
+    }
+    ranked.extend(exact.into_values().map(|(candidate, exact)| Fused { exact, ..alone(&candidate) }));
+    ranked.sort_unstable_by(Fused::order);
 }
 
 /// Each candidate with its place. Its part is `share` of its score between the `worst`, or else the leg's own, 0, and the
@@ -156,6 +178,20 @@ mod tests {
         let fused = fuse(&bm25, &dense, DenseWeight::new(0.5));
         assert_eq!(fused.iter().map(|fused| fused.address.doc_id).collect::<Vec<_>>(), [1, 3, 2, 4]);
         assert!((fused[2].score - 0.475).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_holds_a_literal_is_first_wherever_the_legs_have_it() {
+        let literals = crate::exact::literals("ERR_1 ERR_2");
+        let holds = |text| Exact::of(&literals, text);
+        let leg = [candidate(1, 3.0), candidate(2, 9.0), candidate(3, 5.0)];
+        let mut fused = fuse(&leg, &leg, DenseWeight::new(0.5));
+        let holders = [(candidate(3, 5.0), holds("ERR_1 ERR_2")), (candidate(7, 0.0), holds("ERR_2"))];
+        put_first(&mut fused, &holders, Exact::none_of(2), Fused::alone);
+        assert_eq!(fused.iter().map(|fused| fused.address.doc_id).collect::<Vec<_>>(), [3, 7, 2, 1]);
+        let raised: Vec<f64> = fused.iter().map(|fused| fused.exact.raised_share(fused.score)).collect();
+        assert!(raised.is_sorted_by(|left, right| left > right), "{raised:?}");
+        assert!(raised.iter().all(|score| (0.0..=1.0).contains(score)));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::analysis::{self, Kind};
+use crate::analysis::{self, Kind, Language, Reading};
 use crate::citation::ByteRange;
 
 /// Stretches of more atoms than this are not asked about: no identifier has more parts.
@@ -32,11 +32,13 @@ pub struct Highlighter {
 }
 
 impl Highlighter {
-    /// Of the words of `query`; those that say nothing beside others only where there are no others.
-    pub fn of(query: &str) -> Self {
+    /// Of the words of `query`, asked of texts in the languages `spoken`; those that say nothing beside others only where
+    /// there are no others.
+    pub fn of(query: &str, spoken: &[Language]) -> Self {
+        let reading = Reading::of_query(query, spoken);
         let (mut terms, mut common) = (HashSet::new(), HashSet::new());
-        analysis::analyze(query, |kind, term| match kind {
-            Kind::Stem | Kind::Whole => {
+        analysis::analyze(query, reading, |kind, term| match kind {
+            Kind::Stem | Kind::Also | Kind::Unaccented | Kind::Gram | Kind::Whole => {
                 terms.insert(term.to_owned());
             }
             Kind::Stop => {
@@ -53,16 +55,17 @@ impl Highlighter {
     pub fn ranges(&self, text: &str) -> Vec<ByteRange> {
         let mut found = Vec::new();
         if !self.terms.is_empty() {
+            let reading = Reading::of_text_in(Language::of(text));
             for (start, piece) in pieces(text).filter(|(_, piece)| self.beginnings.may_be_in(piece)) {
-                self.find(start, piece, &mut found);
+                self.find(start, piece, reading, &mut found);
             }
         }
         joined(found)
     }
 
     /// Shows what matches in a piece that begins at `start`.
-    fn find(&self, start: usize, piece: &str, found: &mut Vec<Range<usize>>) {
-        let here = self.terms_in(piece);
+    fn find(&self, start: usize, piece: &str, reading: Reading, found: &mut Vec<Range<usize>>) {
+        let here = self.terms_in(piece, reading);
         if here.is_empty() {
             return;
         }
@@ -78,7 +81,7 @@ impl Highlighter {
         for width in 1..=widest.min(atoms.len()) {
             for (window, _) in atoms.windows(width).zip(&begins).filter(|(_, begins)| **begins) {
                 let stretch = window[0].start..window[width - 1].end;
-                for term in self.terms_in(&piece[stretch.clone()]) {
+                for term in self.terms_in(&piece[stretch.clone()], reading) {
                     // Beside what stands around it, it may be part of another term.
                     let is_new =
                         !shown.iter().any(|(known, range)| *known == term && within(range, &stretch));
@@ -96,9 +99,9 @@ impl Highlighter {
     }
 
     /// Those of the question's terms that a text gives.
-    fn terms_in(&self, text: &str) -> HashSet<String> {
+    fn terms_in(&self, text: &str, reading: Reading) -> HashSet<String> {
         let mut terms = HashSet::new();
-        analysis::analyze(text, |_, term| {
+        analysis::analyze(text, reading, |_, term| {
             if self.terms.contains(term) {
                 terms.insert(term.to_owned());
             }
@@ -239,7 +242,7 @@ mod tests {
     use super::*;
 
     fn shown<'a>(query: &str, text: &'a str) -> Vec<&'a str> {
-        let ranges = Highlighter::of(query).ranges(text);
+        let ranges = Highlighter::of(query, &[]).ranges(text);
         ranges.iter().map(|range| &text[range.start as usize..range.end as usize]).collect()
     }
 
@@ -301,9 +304,9 @@ mod tests {
     #[test]
     fn a_text_without_spaces_is_looked_through_in_time() {
         let long = "\u{6771}\u{4eac}".repeat(2000);
-        assert_eq!(Highlighter::of("\u{4eac}\u{6771}").ranges(&long).len(), 1);
+        assert_eq!(Highlighter::of("\u{4eac}\u{6771}", &[]).ranges(&long).len(), 1);
         let minified = "a.b(c_d);".repeat(2000);
-        assert!(!Highlighter::of("c_d").ranges(&minified).is_empty());
+        assert!(!Highlighter::of("c_d", &[]).ranges(&minified).is_empty());
     }
 
     proptest! {
@@ -312,7 +315,7 @@ mod tests {
             text in "(\\PC|[ a-cA-C_.:'+#,/0-2\u{301}\u{4eac}\u{6771}\u{ff9e}\u{1109}\u{1165}\r\n]){0,60}",
             query in "\\PC{0,6}|[a-c \u{4eac}\u{6771}_.]{1,8}",
         ) {
-            let highlighter = Highlighter::of(&query);
+            let highlighter = Highlighter::of(&query, &[]);
             let ranges = highlighter.ranges(&text);
             prop_assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start));
             for range in &ranges {
@@ -324,7 +327,7 @@ mod tests {
             let unsparing = Highlighter { beginnings: unsparing, ..highlighter.clone() };
             prop_assert_eq!(&ranges, &unsparing.ranges(&text));
             if ranges.is_empty() {
-                prop_assert!(pieces(&text).all(|(_, piece)| highlighter.terms_in(piece).is_empty()));
+                prop_assert!(pieces(&text).all(|(_, piece)| highlighter.terms_in(piece, Reading::of_text_in(Language::of(&text))).is_empty()));
             }
         }
     }

@@ -3,6 +3,7 @@
 //! Deliberately left out: writing one (`ingest`), and vectors (`dense`), whose rows have the same numbers.
 
 pub mod directory;
+mod holders;
 pub mod query;
 pub mod record;
 pub mod rows;
@@ -27,8 +28,9 @@ use tantivy::{
 
 use self::directory::Sealed;
 use self::record::ChunkRecord;
-use self::schema::{BYTE_START, Ranked, TIE, fields, length_name};
-use self::statistics::{Lengths, dead_rows};
+use self::schema::{BYTE_START, NO_LANGUAGE, Ranked, TIE, fields, length_name};
+use self::statistics::{Lengths, alive_doc_freq, dead_rows};
+use crate::analysis::Language;
 use crate::error::{Error, Result};
 use crate::id::{ChunkId, DocumentId, Sha256};
 
@@ -45,6 +47,8 @@ pub struct Lexical {
     ties: Vec<Column<u64>>,
     /// By segment, where in its document each chunk begins.
     starts: Vec<Column<u64>>,
+    /// The languages of its chunks, the most frequent first.
+    languages: Vec<Language>,
 }
 
 /// One segment of a lexical index. Its rows are numbered from 0, and keep their numbers when some are deleted.
@@ -81,13 +85,24 @@ impl Lexical {
 
     fn with_tokens(path: &Path, searcher: Searcher, tokens: [u64; 4]) -> Result<Self> {
         let lengths = tokens.map(|tokens| Lengths::new(searcher.num_docs(), tokens));
-        let dead = searcher.segment_readers().iter().map(dead_rows).collect();
+        let dead: Vec<_> = searcher.segment_readers().iter().map(dead_rows).collect();
         let column = |name: &str| {
             let columns = searcher.segment_readers().iter().map(|reader| reader.fast_fields().u64(name));
             columns.collect::<Result<_, _>>().map_err(failed("opening the order of chunks"))
         };
         let (ties, starts) = (column(TIE)?, column(BYTE_START)?);
-        Ok(Self { path: path.to_owned(), searcher, tokens, lengths, dead, ties, starts })
+        let languages = spoken(&searcher, &dead).map_err(failed("counting languages"))?;
+        Ok(Self { path: path.to_owned(), searcher, tokens, lengths, dead, ties, starts, languages })
+    }
+
+    /// What `text` asks of the chunks here.
+    pub fn query(&self, text: &str) -> WordQuery {
+        WordQuery::of(text, &self.languages)
+    }
+
+    /// The languages of the chunks, the most frequent first. Chunks that show none were read as English.
+    pub fn languages(&self) -> &[Language] {
+        &self.languages
     }
 
     /// tantivy's view of it.
@@ -220,6 +235,23 @@ fn count_tokens(searcher: &Searcher, ranked: Ranked) -> tantivy::Result<u64> {
         tokens += reader.doc_ids_alive().filter_map(|row| lengths.first(row)).sum::<u64>();
     }
     Ok(tokens)
+}
+
+/// The languages of the chunks that are alive, the most frequent first.
+fn spoken(searcher: &Searcher, dead: &[Vec<DocId>]) -> tantivy::Result<Vec<Language>> {
+    let mut chunks: BTreeMap<Language, u32> = BTreeMap::new();
+    for (reader, dead) in searcher.segment_readers().iter().zip(dead) {
+        let index = reader.inverted_index(fields().language)?;
+        let mut terms = index.terms().stream()?;
+        while terms.advance() {
+            let code = std::str::from_utf8(terms.key()).unwrap_or(NO_LANGUAGE);
+            let alive = alive_doc_freq(reader, dead, &index, terms.value())?;
+            *chunks.entry(Language::of_code(code).unwrap_or(Language::English)).or_default() += alive;
+        }
+    }
+    let mut spoken: Vec<(Language, u32)> = chunks.into_iter().filter(|(_, chunks)| *chunks > 0).collect();
+    spoken.sort_by_key(|(language, chunks)| (std::cmp::Reverse(*chunks), *language));
+    Ok(spoken.into_iter().map(|(language, _)| language).collect())
 }
 
 fn rows(reader: &SegmentReader, term: &Term, mut visit: impl FnMut(DocId)) -> tantivy::Result<()> {

@@ -21,12 +21,13 @@ use crate::citation::{ByteRange, Reason, Verdict};
 use crate::dense::Among;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::exact::{self, Exact, Literal};
 use crate::fusion::{self, DEPTH, DenseWeight, Fused};
 use crate::generation::Generation;
 use crate::highlight::Highlighter;
 use crate::index::Collection;
 use crate::lexical::record::ChunkRecord;
-use crate::lexical::{Candidate, Selection, WordQuery};
+use crate::lexical::{Candidate, Selection};
 use crate::model::Embed;
 use crate::query::{
     Caller, Explanation, Hit, LegPlace, Neighbor, Notice, Passage, Reranked, ScoreScale, Search,
@@ -42,13 +43,14 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
     let (ranking, mut notices) = Ranking::choose(search.mode, &collection, engine.models())?;
     let reranking = search.rerank.then(|| Reranking::with(engine)).transpose()?;
     let generation = collection.generation();
-    let highlighter = Highlighter::of(&search.query);
+    let highlighter = Highlighter::of(&search.query, generation.lexical()?.languages());
     let mut question = Question {
         search,
         generation,
         selection: None,
         highlighter,
         legs: Legs::default(),
+        best: 0.0,
         stop,
         stats: Stats::default(),
     };
@@ -78,7 +80,11 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
         hits.push(Hit {
             highlights: question.highlights(passage.text.as_deref()),
             passage,
-            score: place.score,
+            score: match scale {
+                ScoreScale::Bm25 => place.exact.raised(place.score, question.best),
+                ScoreScale::Cosine => place.score,
+                ScoreScale::Fused | ScoreScale::Rerank => place.exact.raised_share(place.score),
+            },
             score_scale: scale,
             bm25: place.bm25,
             dense: place.dense,
@@ -134,6 +140,8 @@ struct Question<'a> {
     highlighter: Highlighter,
     /// What the legs did so far.
     legs: Legs,
+    /// The best score, before anything came first for what it holds.
+    best: f64,
     stop: &'a Stop,
     stats: Stats,
 }
@@ -157,27 +165,51 @@ impl Question<'_> {
             return Ok(Vec::new());
         }
         let wanted = self.search.top_k.max(if reranking.is_some() { rerank::DEPTH } else { 0 });
+        let depth = wanted.max(DEPTH);
+        let literals = exact::literals(&self.search.query);
         let mut ranked = match ranking {
-            Ranking::Bm25 => self.bm25(wanted)?.into_iter().zip(1..).map(place_in_bm25).collect(),
+            Ranking::Bm25 => {
+                let k = if literals.is_empty() { wanted } else { depth };
+                self.bm25(k)?.into_iter().zip(1..).map(place_in_bm25).collect()
+            }
             Ranking::Dense(model) => {
                 self.dense(&**model, wanted)?.into_iter().zip(1..).map(place_in_dense).collect()
             }
             Ranking::Hybrid(model) => {
-                let depth = wanted.max(DEPTH);
                 let (bm25, dense) = (self.bm25(depth)?, self.dense(&**model, depth)?);
-                let weight = DenseWeight::of(&self.search.query, model.languages());
+                let spoken = self.generation.lexical()?.languages();
+                let weight = DenseWeight::of(&self.search.query, spoken, model.languages());
                 self.legs.dense_weight = Some(weight.share());
                 timed(&mut self.stats.fusion, || fusion::fuse(&bm25, &dense, weight))
             }
         };
+        self.best = ranked.first().map_or(0.0, |best| best.score);
+        if !literals.is_empty() && !matches!(ranking, Ranking::Dense(_)) {
+            let holders = self.holders(&literals, depth)?;
+            // By words alone a chunk that is not among the best has its score; what both legs say is not known.
+            let alone = |candidate: &Candidate| match ranking {
+                Ranking::Bm25 => Fused { score: candidate.score.into(), ..Fused::alone(candidate) },
+                Ranking::Dense(_) | Ranking::Hybrid(_) => Fused::alone(candidate),
+            };
+            fusion::put_first(&mut ranked, &holders, Exact::none_of(literals.len()), alone);
+        }
         ranked.truncate(wanted);
         self.stop.check()?;
         Ok(ranked)
     }
 
+    /// The best chunks that hold what the question names literally.
+    fn holders(&mut self, literals: &[Literal], k: usize) -> Result<Vec<(Candidate, Exact)>> {
+        let lexical = self.generation.lexical()?;
+        timed(&mut self.stats.bm25, || {
+            let query = lexical.query(&self.search.query);
+            lexical.holders(literals, &query, k, self.selection.as_deref(), self.stop)
+        })
+    }
+
     fn bm25(&mut self, k: usize) -> Result<Vec<Candidate>> {
         let lexical = self.generation.lexical()?;
-        let (query, selection) = (WordQuery::of(&self.search.query), self.selection.as_deref());
+        let (query, selection) = (lexical.query(&self.search.query), self.selection.as_deref());
         let found = timed(&mut self.stats.bm25, || lexical.search_in(&query, k, selection, self.stop))?;
         self.legs.bm25 = Some(found.len());
         Ok(found)

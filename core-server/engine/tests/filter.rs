@@ -149,7 +149,7 @@ proptest! {
                 left.iter().map(|&address| lexical.record(address).expect("read").source).collect();
             prop_assert_eq!(lexical.documents_in(&selection).expect("counted"), sources.len() as u64);
             for text in ["word1 word2", "word3", "docs", "word0 word4 word9 nowhere"] {
-                let query = WordQuery::of(text);
+                let query = lexical.query(text);
                 for k in [1, 3, 50] {
                     let found = lexical.search_in(&query, k, Some(&selection), &Stop::never()).expect("searched");
                     prop_assert_eq!(found, by_brute_force(lexical, &query, k, &selection), "{:?}", filter);
@@ -186,7 +186,7 @@ fn five_of_two_hundred_thousand_are_found_by_both_legs() {
         assert_eq!(addresses(&selection), left_by_brute_force(lexical, &filter));
         assert_eq!((selection.chunks(), lexical.documents_in(&selection).expect("counted")), (5, 5));
         // Nearly every chunk has one of these words.
-        let query = WordQuery::of("word0 word1 word2 word3 word4 word5");
+        let query = lexical.query("word0 word1 word2 word3 word4 word5");
         let found = lexical.search_in(&query, 5, Some(&selection), &Stop::never()).expect("searched");
         assert_eq!(found, by_brute_force(lexical, &query, 5, &selection));
         assert_eq!(found.len(), 5);

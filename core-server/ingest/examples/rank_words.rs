@@ -14,8 +14,8 @@ use std::time::Instant;
 use anyhow::Result;
 use engine::citation::SourceClass;
 use engine::id::{ChunkId, DocumentId, Sha256};
+use engine::lexical::Lexical;
 use engine::lexical::record::ChunkRecord;
-use engine::lexical::{Lexical, WordQuery};
 use engine::stop::Stop;
 use ingest::chunk::{Chunk, chunk};
 use ingest::lexical_writer::LexicalWriter;
@@ -51,7 +51,7 @@ fn measure(folder: &Path) -> Result<()> {
         let (id, text) = (query["id"].to_string(), query["text"].as_str().unwrap_or_default());
         let Some(grades) = judged.get(id.trim_matches('"')) else { continue };
         let asked = Instant::now();
-        let candidates = lexical.search(&WordQuery::of(text), 100, &Stop::never())?;
+        let candidates = lexical.search(&lexical.query(text), 100, &Stop::never())?;
         asking += asked.elapsed().as_secs_f64();
         let mut documents: Vec<String> = Vec::new();
         for candidate in candidates {

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use engine::citation::{ByteRange, LineRange, SourceClass};
 use engine::id::{ChunkId, DocumentId, Sha256};
+use engine::lexical::Lexical;
 use engine::lexical::record::ChunkRecord;
-use engine::lexical::{Lexical, WordQuery};
 use engine::stop::Stop;
 use ingest::lexical_writer::{Committed, LexicalWriter};
 
@@ -104,7 +104,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 fn answers(lexical: &Lexical, queries: &[String]) -> Vec<Vec<(ChunkId, u32)>> {
     let answer = |query: &String| {
-        let candidates = lexical.search(&WordQuery::of(query), 30, &Stop::never()).unwrap();
+        let candidates = lexical.search(&lexical.query(query), 30, &Stop::never()).unwrap();
         let row = |candidate: &engine::lexical::Candidate| {
             (lexical.record(candidate.address).unwrap().chunk_id, candidate.score.to_bits())
         };
@@ -258,7 +258,7 @@ fn hostile_queries_mean_their_plain_words() {
         (&endless, None),
         (&"日本".repeat(2048), None),
     ] {
-        let found = lexical.search(&WordQuery::of(query), 10, &Stop::never()).unwrap();
+        let found = lexical.search(&lexical.query(query), 10, &Stop::never()).unwrap();
         let best = found.first().map(|best| lexical.record(best.address).unwrap().text);
         assert_eq!(best.as_deref(), first, "{query}");
     }
@@ -271,7 +271,7 @@ fn a_search_stops_when_its_deadline_has_passed() {
     let lexical = Lexical::open(scratch.path()).unwrap();
     let stop = Stop::at(std::time::Instant::now());
     assert!(matches!(
-        lexical.search(&WordQuery::of("word"), 10, &stop),
+        lexical.search(&lexical.query("word"), 10, &stop),
         Err(engine::Error::DeadlineExceeded)
     ));
 }
@@ -282,5 +282,5 @@ fn an_empty_index_has_no_answers() {
     let committed = LexicalWriter::create(scratch.path()).unwrap().commit_and_merge().unwrap();
     assert_eq!((committed.chunks, committed.segments.len()), (0, 0));
     let lexical = Lexical::open(scratch.path()).unwrap();
-    assert_eq!(lexical.search(&WordQuery::of("word"), 10, &Stop::never()).unwrap(), []);
+    assert_eq!(lexical.search(&lexical.query("word"), 10, &Stop::never()).unwrap(), []);
 }

@@ -53,6 +53,15 @@ impl Class {
         }
     }
 
+    /// How many neighbouring characters make a term, where words are not told apart.
+    pub(super) fn gram(self) -> usize {
+        match self {
+            Self::Ideograph => 2,
+            Self::Unspaced => 3,
+            Self::Separator | Self::Joiner | Self::Word => 0,
+        }
+    }
+
     /// Whether a run that began with this goes on with `next`. A word's run takes joiners in: what they join is
     /// decided there.
     pub(super) fn goes_on_with(self, next: Self) -> bool {

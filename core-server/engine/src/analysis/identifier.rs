@@ -4,14 +4,14 @@
 //! `05-0087-009149-0` likewise. `1.0.21` is one word: its parts alone say nothing. `C++` keeps its suffix.
 
 use super::character::Class;
-use super::{Kind, english, fold};
+use super::{Kind, Reading, fold};
 
 /// Characters of a term at most: longer words are cut, longer identifiers give their parts only.
 const LONGEST: usize = 64;
 
 /// The terms of a run of words and joiners that begins with a word.
-pub(super) fn terms(run: &str, sink: &mut impl FnMut(Kind, &str)) {
-    let mut terms = Terms { lower: String::new(), sink };
+pub(super) fn terms(run: &str, reading: Reading, sink: &mut impl FnMut(Kind, &str)) {
+    let mut terms = Terms { reading, lower: String::new(), sink };
     let (word, joint) = run.split_at(run.find(is_joiner).unwrap_or(run.len()));
     if joint.chars().all(is_joiner) {
         // Nearly every run of prose, without a list of words.
@@ -95,6 +95,7 @@ fn is_contraction(joint: &str, word: &str) -> bool {
 }
 
 struct Terms<'a, S> {
+    reading: Reading,
     /// Room for a word in lower case, kept between words.
     lower: String,
     sink: &'a mut S,
@@ -173,14 +174,28 @@ impl<S: FnMut(Kind, &str)> Terms<'_, S> {
     }
 
     fn stem_of(&mut self, word: &str) -> Kind {
-        let word = cut(word);
-        fold::lower_case(word, &mut self.lower);
+        fold::lower_case(cut(word), &mut self.lower);
         let folded = fold::without_accents(&self.lower);
         if folded.is_empty() {
             return Kind::Stop;
         }
-        let kind = if english::is_stop_word(&folded) { Kind::Stop } else { Kind::Stem };
-        (self.sink)(kind, cut(&english::stem(&folded)));
+        let kind = if self.reading.is_common(&self.lower) { Kind::Stop } else { Kind::Stem };
+        let is_accented = kind == Kind::Stem && *folded != *self.lower;
+        let sink = &mut *self.sink;
+        let mut stems = Vec::new();
+        self.reading.stems(&self.lower, |stem| {
+            sink(if stems.is_empty() { kind } else { Kind::Also }, stem);
+            stems.push(stem.to_owned());
+        });
+        if is_accented {
+            let mut first = Kind::Unaccented;
+            self.reading.stems(&folded, |stem| {
+                if !stems.iter().any(|other| other == stem) {
+                    sink(first, stem);
+                    first = Kind::Also;
+                }
+            });
+        }
         kind
     }
 
@@ -195,7 +210,7 @@ impl<S: FnMut(Kind, &str)> Terms<'_, S> {
 }
 
 /// Where a new part of `camelCase` or `HTTPServer` begins. Parts have two characters at least: `iPhone`, `mRNA`.
-fn camel_boundaries(word: &[u8]) -> impl Iterator<Item = usize> + '_ {
+pub(super) fn camel_boundaries(word: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let mut start = 0;
     (2..word.len().saturating_sub(1)).filter(move |&i| {
         let begins = word[i].is_ascii_uppercase()
@@ -209,7 +224,7 @@ fn camel_boundaries(word: &[u8]) -> impl Iterator<Item = usize> + '_ {
 }
 
 /// The first [`LONGEST`] characters.
-fn cut(word: &str) -> &str {
+pub(super) fn cut(word: &str) -> &str {
     if word.len() <= LONGEST {
         return word;
     }

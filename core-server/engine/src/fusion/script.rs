@@ -1,7 +1,10 @@
-//! How much of a say the dense leg has: less where a query is in a script that the model was not made for.
+//! How much of a say the dense leg has: less where a query is in a language that the model was not made for.
 //!
-//! A model that does not know a script still gives every text a vector, and its nearest neighbours mean nothing.
-//! Scripts can be told from the characters alone; languages of one script cannot, and are not told apart.
+//! A model that does not know a script still gives every text a vector, and its nearest neighbours mean nothing. Of
+//! another language in a script that it knows it understands a little: names, and what the languages have in common.
+//! Scripts are told by the characters, languages by the function words, else by what the collection is in.
+
+use crate::analysis::{Language, Reading};
 
 /// The dense leg's share of the fused score, 0 to 1; the BM25 leg has the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,6 +13,9 @@ pub struct DenseWeight(f64);
 /// In a language that the model knows. Over eleven English collections the weight chosen by leaving one out was
 /// never far from it, and what it loses to each collection's own best is within a point.
 const KNOWN: f64 = 0.5;
+
+/// In another language of a script that it knows.
+const FOREIGN: f64 = 0.3;
 
 /// In a script that it does not know: enough to order what no word finds.
 const UNKNOWN: f64 = 0.05;
@@ -20,9 +26,16 @@ impl DenseWeight {
         Self(if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) })
     }
 
-    /// For a query to a model of these languages (ISO 639-1 codes); none means any.
-    pub fn of(query: &str, languages: &[String]) -> Self {
-        Self(if can_read(languages, query) { KNOWN } else { UNKNOWN })
+    /// For a query to texts in the languages `spoken` and a model of `languages` (ISO 639-1 codes); none means any.
+    pub fn of(query: &str, spoken: &[Language], languages: &[String]) -> Self {
+        if !can_read(languages, query) {
+            return Self(UNKNOWN);
+        }
+        if languages.is_empty() || languages.iter().any(|language| language == "multilingual") {
+            return Self(KNOWN);
+        }
+        let language = Reading::of_query(query, spoken).language().code();
+        Self(if languages.iter().any(|known| known == language) { KNOWN } else { FOREIGN })
     }
 
     /// The share.
@@ -106,9 +119,12 @@ mod tests {
     #[test]
     fn a_model_has_little_say_in_scripts_that_it_does_not_know() {
         let english = ["en".to_owned()];
+        let spoken = [Language::English, Language::German];
         for (query, share) in [
             ("how do we roll back", KNOWN),
-            ("comment revenir à une version antérieure", KNOWN),
+            ("rollback", KNOWN),
+            ("comment revenir à une version antérieure", FOREIGN),
+            ("wie nehmen wir das zurück", FOREIGN),
             ("who was Лев Толстой and when did he live", KNOWN),
             ("12345 !?", KNOWN),
             ("", KNOWN),
@@ -116,10 +132,12 @@ mod tests {
             ("API 的默认超时时间是多少", UNKNOWN),
             ("как откатить выпуск", UNKNOWN),
         ] {
-            assert_eq!(DenseWeight::of(query, &english), DenseWeight(share), "{query}");
+            assert_eq!(DenseWeight::of(query, &spoken, &english), DenseWeight(share), "{query}");
         }
+        let german = [Language::German, Language::English];
+        assert_eq!(DenseWeight::of("Rücknahme", &german, &english), DenseWeight(FOREIGN));
         let more = ["en".to_owned(), "ja".to_owned()];
-        assert_eq!(DenseWeight::of("変更を前のバージョンへ", &more), DenseWeight(KNOWN));
-        assert_eq!(DenseWeight::of("как откатить", &[]), DenseWeight(KNOWN));
+        assert_eq!(DenseWeight::of("変更を前のバージョンへ", &spoken, &more), DenseWeight(KNOWN));
+        assert_eq!(DenseWeight::of("как откатить", &spoken, &[]), DenseWeight(KNOWN));
     }
 }

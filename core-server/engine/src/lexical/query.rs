@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::schema::Ranked;
-use crate::analysis::{self, Kind};
+use crate::analysis::{self, Kind, Language, Reading};
 
 /// What a text asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +22,8 @@ pub struct QueryTerm {
     pub field: Ranked,
     /// What.
     pub text: String,
+    /// The same word in chunks of other languages: no chunk has two of them by it, so they are counted as one term.
+    pub also: Vec<String>,
     /// By what its BM25 score is multiplied.
     pub weight: f32,
 }
@@ -33,38 +35,62 @@ const PATH: f32 = 0.1;
 /// What it adds that a word has the very form asked for. More would count every plain match twice.
 const EXACT: f32 = 0.1;
 
+/// What it is worth that a word asked for with accents stands without: chunks that have them are ranked by the stem.
+const UNACCENTED: f32 = 0.3;
+
 /// What a whole identifier adds to its parts.
 const WHOLE: f32 = 0.6;
 
 impl WordQuery {
-    /// The terms of `text`: none where it holds no word.
-    pub fn of(text: &str) -> Self {
+    /// The terms of `text`, asked of chunks in the languages `spoken`, the most frequent first: none where it holds no
+    /// word.
+    pub fn of(text: &str, spoken: &[Language]) -> Self {
+        let reading = Reading::of_query(text, spoken);
+        let mut words: Vec<(Kind, Vec<String>)> = Vec::new();
+        analysis::analyze(text, reading, |kind, term| match (kind, words.last_mut()) {
+            (Kind::Also, Some((_, terms))) => terms.push(term.to_owned()),
+            _ => words.push((kind, vec![term.to_owned()])),
+        });
         let mut said = Said::default();
         let mut common = Said::default();
-        analysis::analyze(text, |kind, term| match kind {
-            Kind::Stem => said.everywhere(term, 1.0, Ranked::Words),
-            Kind::Whole => said.everywhere(term, WHOLE, Ranked::Exact),
-            Kind::Exact => said.once(Ranked::Exact, term, EXACT),
-            Kind::Stop => common.everywhere(term, 1.0, Ranked::Words),
-        });
+        for (kind, terms) in words {
+            match kind {
+                Kind::Stem | Kind::Also | Kind::Gram => said.everywhere(&terms, 1.0, Ranked::Words),
+                Kind::Unaccented => said.everywhere(&terms, UNACCENTED, Ranked::Words),
+                Kind::Whole => said.everywhere(&terms, WHOLE, Ranked::Exact),
+                Kind::Exact => said.once(Ranked::Exact, &terms, EXACT),
+                Kind::Stop => common.everywhere(&terms, 1.0, Ranked::Words),
+            }
+        }
         let terms = if said.0.is_empty() { common.0 } else { said.0 };
-        let term = |((field, text), weight)| QueryTerm { field, text, weight };
-        Self { terms: terms.into_iter().map(term).collect() }
+        Self { terms: terms.into_values().collect() }
     }
 }
 
 #[derive(Default)]
-struct Said(BTreeMap<(Ranked, String), f32>);
+struct Said(BTreeMap<(Ranked, String), QueryTerm>);
 
 impl Said {
-    fn everywhere(&mut self, term: &str, weight: f32, text_field: Ranked) {
-        self.once(text_field, term, weight);
-        self.once(Ranked::Heading, term, weight * HEADING);
-        self.once(Ranked::Path, term, weight * PATH);
+    fn everywhere(&mut self, terms: &[String], weight: f32, text_field: Ranked) {
+        self.once(text_field, terms, weight);
+        self.once(Ranked::Heading, terms, weight * HEADING);
+        self.once(Ranked::Path, terms, weight * PATH);
     }
 
-    fn once(&mut self, field: Ranked, term: &str, weight: f32) {
-        *self.0.entry((field, term.to_owned())).or_default() += weight;
+    fn once(&mut self, field: Ranked, terms: &[String], weight: f32) {
+        let Some((text, also)) = terms.split_first() else { return };
+        let term = self.0.entry((field, text.clone())).or_insert_with(|| QueryTerm {
+            field,
+            text: text.clone(),
+            also: Vec::new(),
+            weight: 0.0,
+        });
+        term.weight += weight;
+        for text in also {
+            if !term.also.contains(text) {
+                term.also.push(text.clone());
+            }
+        }
     }
 }
 
@@ -73,7 +99,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<(String, f32)> {
-        let terms = WordQuery::of(text).terms.into_iter();
+        let terms = WordQuery::of(text, &[]).terms.into_iter();
         terms.filter(|term| term.field == Ranked::Words).map(|term| (term.text, term.weight)).collect()
     }
 

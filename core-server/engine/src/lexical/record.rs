@@ -4,8 +4,8 @@ use tantivy::TantivyDocument;
 use tantivy::schema::document::CompactDocValue;
 use tantivy::schema::{Field, Value as _};
 
-use super::schema::{Fields, Ranked, fields};
-use crate::analysis::{self, Kind};
+use super::schema::{Fields, NO_LANGUAGE, Ranked, fields};
+use crate::analysis::{self, Kind, Language, Reading};
 use crate::citation::{ByteRange, LineRange, SourceClass};
 use crate::id::{ChunkId, DocumentId, Sha256};
 
@@ -56,8 +56,10 @@ impl ChunkRecord {
         let mut document = TantivyDocument::with_capacity(2 * self.text.len() + 1024);
         self.store(fields, &mut document);
         document.add_u64(fields.tie, self.chunk_id.tie_breaker());
+        let language = Language::of(&self.text);
+        document.add_bytes(fields.language, language.map_or(NO_LANGUAGE, Language::code).as_bytes());
         let mut terms = RankedTerms::default();
-        terms.analyze(self);
+        terms.analyze(self, Reading::of_text_in(language));
         for (field, terms) in fields.ranked.iter().zip(&terms.0) {
             if terms.count > 0 {
                 document.add_text(field.terms, &terms.text);
@@ -203,23 +205,23 @@ impl Terms {
 }
 
 impl RankedTerms {
-    fn analyze(&mut self, record: &ChunkRecord) {
-        analysis::analyze(&record.text, |kind, term| {
+    fn analyze(&mut self, record: &ChunkRecord, reading: Reading) {
+        analysis::analyze(&record.text, reading, |kind, term| {
             let field = match kind {
-                Kind::Stem | Kind::Stop => Ranked::Words,
+                Kind::Stem | Kind::Also | Kind::Unaccented | Kind::Gram | Kind::Stop => Ranked::Words,
                 Kind::Exact | Kind::Whole => Ranked::Exact,
             };
             self.0[field as usize].push(term);
         });
         for heading in record.title.iter().chain(&record.heading_path) {
-            self.analyze_short(Ranked::Heading, heading);
+            self.analyze_short(Ranked::Heading, heading, reading);
         }
-        self.analyze_short(Ranked::Path, &record.source);
+        self.analyze_short(Ranked::Path, &record.source, reading);
     }
 
     /// Short fields hold stems and wholes alike.
-    fn analyze_short(&mut self, field: Ranked, text: &str) {
-        analysis::analyze(text, |kind, term| {
+    fn analyze_short(&mut self, field: Ranked, text: &str, reading: Reading) {
+        analysis::analyze(text, reading, |kind, term| {
             if kind != Kind::Exact {
                 self.0[field as usize].push(term);
             }

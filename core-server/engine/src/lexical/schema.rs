@@ -49,6 +49,8 @@ pub struct Fields {
     pub date: Field,
     /// Stored text, absent without a date, and fast: filtered by.
     pub updated: Field,
+    /// Indexed: the code of the language that the text is in, or [`NO_LANGUAGE`].
+    pub language: Field,
     /// Fast number: orders equal scores.
     pub tie: Field,
     /// The ranked fields, in the order of [`Ranked::ALL`].
@@ -109,6 +111,9 @@ pub fn settings() -> IndexSettings {
     }
 }
 
+/// What stands in the field of the language where the text shows none.
+pub const NO_LANGUAGE: &str = "und";
+
 /// The name of the fast field that orders equal scores.
 pub const TIE: &str = "tie";
 
@@ -147,6 +152,7 @@ fn build() -> Fields {
     let tag = filtered_text(&mut builder, TAG);
     let date = filtered_text(&mut builder, DATE);
     let updated = filtered_text(&mut builder, UPDATED);
+    let language = builder.add_bytes_field("language", BytesOptions::default().set_indexed());
     let tie = builder.add_u64_field(TIE, FAST);
     let ranked = Ranked::ALL.map(|ranked| ranked_field(&mut builder, ranked));
     Fields {
@@ -167,6 +173,7 @@ fn build() -> Fields {
         tag,
         date,
         updated,
+        language,
         tie,
         ranked,
     }

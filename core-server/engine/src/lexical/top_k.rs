@@ -92,17 +92,21 @@ impl Lexical {
 
     fn list(&self, term: &QueryTerm) -> tantivy::Result<Option<List>> {
         let field = fields().ranked[term.field as usize].terms;
-        let key = Term::from_field_text(field, &term.text);
         let mut doc_freq = 0;
         let mut infos = Vec::new();
         for (reader, dead) in self.searcher.segment_readers().iter().zip(&self.dead) {
             let index = reader.inverted_index(field)?;
-            let info = index.get_term_info(&key)?;
-            if let Some(info) = &info {
-                doc_freq += u64::from(alive_doc_freq(reader, dead, &index, info)?);
+            let mut here = Vec::new();
+            for text in std::iter::once(&term.text).chain(&term.also) {
+                if let Some(info) = index.get_term_info(&Term::from_field_text(field, text))? {
+                    doc_freq += u64::from(alive_doc_freq(reader, dead, &index, &info)?);
+                    here.push(info);
+                }
             }
-            infos.push(info);
+            infos.push(here);
         }
+        // Words that share a stem in one language and not in another are counted twice.
+        let doc_freq = doc_freq.min(self.chunks());
         Ok((doc_freq > 0).then(|| List {
             field: term.field,
             text: term.text.clone(),
@@ -110,6 +114,32 @@ impl Lexical {
             ceiling: ceiling(self.chunks(), doc_freq, term.weight),
             infos,
         }))
+    }
+
+    /// The chunks in `rows` (by segment), best for `query` first. One that has none of its terms scores 0.
+    pub(super) fn search_rows(
+        &self,
+        query: &WordQuery,
+        rows: &[Vec<DocId>],
+        stop: &Stop,
+    ) -> Result<Vec<Candidate>> {
+        let mut candidates = Vec::new();
+        if rows.iter().all(Vec::is_empty) {
+            return Ok(candidates);
+        }
+        let lists = self.lists(query).map_err(failed("looking up terms"))?;
+        for (segment, rows) in (0..).zip(rows).filter(|(_, rows)| !rows.is_empty()) {
+            SCORES.with_borrow_mut(|scores| -> Result<()> {
+                self.score(segment, &lists, scores, stop)?;
+                candidates.extend(rows.iter().map(|&row| {
+                    let address = DocAddress::new(segment, row);
+                    Candidate { address, score: scores[row as usize], tie: self.tie(address) }
+                }));
+                Ok(())
+            })?;
+        }
+        candidates.sort_unstable_by(Candidate::order);
+        Ok(candidates)
     }
 
     fn search_segment(
@@ -121,17 +151,8 @@ impl Lexical {
         best: &mut Best,
         stop: &Stop,
     ) -> Result<()> {
-        let reader = self.searcher.segment_reader(segment);
-        scores.clear();
-        scores.resize(reader.max_doc() as usize, 0.0);
-        let mut touched = false;
-        for list in lists {
-            let Some(info) = &list.infos[segment as usize] else { continue };
-            stop.check()?;
-            self.add(list, info, reader, scores).map_err(failed("reading postings"))?;
-            touched = true;
-        }
-        if touched {
+        if self.score(segment, lists, scores, stop)? {
+            let reader = self.searcher.segment_reader(segment);
             let tie = |row| self.tie(DocAddress::new(segment, row));
             match rows {
                 // A selection has no rows but those that are alive.
@@ -140,6 +161,22 @@ impl Lexical {
             }
         }
         Ok(())
+    }
+
+    /// Fills `scores` with what each row of a segment is worth, and says whether any is worth anything.
+    fn score(&self, segment: u32, lists: &[List], scores: &mut Vec<f32>, stop: &Stop) -> Result<bool> {
+        let reader = self.searcher.segment_reader(segment);
+        scores.clear();
+        scores.resize(reader.max_doc() as usize, 0.0);
+        let mut touched = false;
+        for list in lists {
+            for info in &list.infos[segment as usize] {
+                stop.check()?;
+                self.add(list, info, reader, scores).map_err(failed("reading postings"))?;
+                touched = true;
+            }
+        }
+        Ok(touched)
     }
 
     /// Adds what a term is worth to each row that has it.
@@ -175,7 +212,8 @@ struct List {
     text: String,
     doc_freq: u64,
     ceiling: f32,
-    infos: Vec<Option<TermInfo>>,
+    /// By segment, one for each form that is there.
+    infos: Vec<Vec<TermInfo>>,
 }
 
 /// The best `k` so far.

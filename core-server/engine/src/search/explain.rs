@@ -5,8 +5,8 @@
 use super::ranking::Ranking;
 use crate::error::Result;
 use crate::generation::Generation;
+use crate::lexical::Selection;
 use crate::lexical::record::ChunkRecord;
-use crate::lexical::{Selection, WordQuery};
 use crate::model::Embed;
 use crate::query::{Explanation, Left, TermExplanation, Window};
 
@@ -56,7 +56,7 @@ fn window(model: &dyn Embed, prefix: &str, text: &str) -> Result<Window> {
 }
 
 fn terms(generation: &Generation, query: &str) -> Result<Vec<TermExplanation>> {
-    let query = WordQuery::of(query);
+    let query = generation.lexical()?.query(query);
     let doc_freqs = generation.lexical()?.doc_freqs(&query)?;
     let term = |(term, chunks): (crate::lexical::query::QueryTerm, u64)| TermExplanation {
         text: term.text,

@@ -114,7 +114,9 @@ fn rearrange(found: &mut [Found], scores: &[f64]) {
         found.scale = ScoreScale::Rerank;
     }
     // Stable: equal scores keep the order that they had.
-    found.sort_by(|left, right| right.place.score.total_cmp(&left.place.score));
+    found.sort_by(|left, right| {
+        right.place.exact.cmp(&left.place.exact).then(right.place.score.total_cmp(&left.place.score))
+    });
 }
 
 /// The logistic function, which the scores of cross-encoders are trained through, softened: at its plain steepness all

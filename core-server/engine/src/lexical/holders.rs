@@ -1,0 +1,122 @@
+//! Chunks that hold literals of a question: all of them, as far as anyone will look, the best by BM25 first.
+//!
+//! A literal's words are terms of every chunk that holds it, so the chunks that have them all are candidates, and none
+//! is missed. Which of them hold it is read from their text, in the order of BM25, until enough hold all that was asked
+//! for. At worst, where words are common and the whole is rare, that is every chunk with those words: some ten
+//! microseconds each, and `stop` is looked at between them.
+
+use tantivy::postings::SegmentPostings;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, DocSet as _, SegmentReader, TERMINATED, Term};
+
+use super::query::WordQuery;
+use super::schema::{Ranked, fields};
+use super::selection::Selection;
+use super::top_k::Candidate;
+use super::{Lexical, failed};
+use crate::analysis::{self, Language};
+use crate::error::Result;
+use crate::exact::{Exact, Literal};
+use crate::stop::Stop;
+
+impl Lexical {
+    /// The best `k` chunks that hold any of `literals`, among those in `selection` where there is one: those that hold
+    /// most of them first, most exactly, and best for `query`.
+    pub fn holders(
+        &self,
+        literals: &[Literal],
+        query: &WordQuery,
+        k: usize,
+        selection: Option<&Selection>,
+        stop: &Stop,
+    ) -> Result<Vec<(Candidate, Exact)>> {
+        let mut candidates = self.candidates(literals).map_err(failed("looking up a literal"))?;
+        if let Some(selection) = selection {
+            for (segment, rows) in (0..).zip(&mut candidates) {
+                rows.retain(|&row| selection.rows(segment).contains(row));
+            }
+        }
+        let (mut holders, mut perfect) = (Vec::new(), 0);
+        for candidate in self.search_rows(query, &candidates, stop)? {
+            stop.check()?;
+            if perfect == k {
+                break;
+            }
+            let exact = Exact::of(literals, &self.record(candidate.address)?.text);
+            perfect += usize::from(exact.is_all());
+            if !exact.is_none() {
+                holders.push((candidate, exact));
+            }
+        }
+        holders.sort_by(|(left, left_exact), (right, right_exact)| {
+            right_exact.cmp(left_exact).then_with(|| Candidate::order(left, right))
+        });
+        holders.truncate(k);
+        Ok(holders)
+    }
+
+    /// By segment, the rows that have all words of any of `literals`, ascending.
+    fn candidates(&self, literals: &[Literal]) -> tantivy::Result<Vec<Vec<DocId>>> {
+        let readers = self.searcher.segment_readers();
+        let mut rows = vec![Vec::new(); readers.len()];
+        for terms in literals.iter().flat_map(|literal| self.terms_of(literal)) {
+            for (reader, rows) in readers.iter().zip(&mut rows) {
+                rows_with_all(reader, &terms, rows)?;
+            }
+        }
+        for rows in &mut rows {
+            rows.sort_unstable();
+            rows.dedup();
+        }
+        Ok(rows)
+    }
+
+    /// What a chunk that holds `literal` has for terms, as often as it depends on the chunk's language.
+    fn terms_of(&self, literal: &Literal) -> Vec<Vec<String>> {
+        let languages = match self.languages() {
+            [] => &[Language::English],
+            languages => languages,
+        };
+        let mut readings: Vec<Vec<String>> = Vec::new();
+        for &language in languages {
+            let terms = analysis::terms_of_literal(literal.text(), language);
+            if !terms.is_empty() && !readings.contains(&terms) {
+                readings.push(terms);
+            }
+        }
+        readings
+    }
+}
+
+/// Adds the rows of a segment that are alive and have all of `terms` in their text.
+fn rows_with_all(reader: &SegmentReader, terms: &[String], rows: &mut Vec<DocId>) -> tantivy::Result<()> {
+    let field = fields().ranked[Ranked::Words as usize].terms;
+    let index = reader.inverted_index(field)?;
+    let mut lists: Vec<SegmentPostings> = Vec::with_capacity(terms.len());
+    for term in terms {
+        let Some(list) =
+            index.read_postings(&Term::from_field_text(field, term), IndexRecordOption::Basic)?
+        else {
+            return Ok(());
+        };
+        lists.push(list);
+    }
+    // The shortest list leads.
+    lists.sort_by_key(SegmentPostings::size_hint);
+    let Some((lead, others)) = lists.split_first_mut() else { return Ok(()) };
+    let mut row = lead.doc();
+    'rows: while row != TERMINATED {
+        for other in &mut *others {
+            let next = if other.doc() < row { other.seek(row) } else { other.doc() };
+            if next > row {
+                row = lead.seek(next);
+                continue 'rows;
+            }
+        }
+        if !reader.is_deleted(row) {
+            rows.push(row);
+        }
+        row = lead.advance();
+    }
+    Ok(())
+}
