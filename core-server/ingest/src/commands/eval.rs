@@ -37,7 +37,7 @@ use crate::update::{ModelChoice, Update};
 pub const REGRESSED: u8 = 12;
 
 /// A model is loaded in a second or is not loaded at all.
-const LOADING: Duration = Duration::from_secs(120);
+const LOADING: Duration = Duration::from_mins(2);
 
 /// Measures, and writes down what was found.
 pub fn run(places: &Places, args: &EvalArgs) -> Result<ExitCode> {

@@ -58,16 +58,16 @@ impl<'a> Corpus<'a> {
     /// Reads the list of documents.
     pub fn of(generation: &'a Generation) -> Result<Self> {
         let files = file_table::read(generation)?;
-        let mut seen = String::new();
+        let lines = files.iter().map(|(source, state)| format!("{source}\n{}\n", state.sha256));
+        let sha256 = Sha256::of(lines.collect::<String>().as_bytes());
         let mut by_id = HashMap::with_capacity(files.len());
         let mut by_stem = HashMap::with_capacity(files.len());
-        for (source, state) in files {
-            seen.push_str(&format!("{source}\n{}\n", state.sha256));
+        for source in files.into_keys() {
             let id = DocumentId::of_source(&source);
             by_stem.entry(stem(&source)).and_modify(|known| *known = None).or_insert(Some(id));
             by_id.insert(id, source);
         }
-        Ok(Self { generation, sha256: Sha256::of(seen.as_bytes()), by_id, by_stem })
+        Ok(Self { generation, sha256, by_id, by_stem })
     }
 
     /// What identifies it, under the `name` that it was given.

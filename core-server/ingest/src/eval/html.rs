@@ -10,7 +10,7 @@ use super::asking::{AskedMode, STAGES};
 use super::bootstrap::Estimate;
 use super::history::Entry;
 use super::metrics::Metric;
-use super::report::{Comparison, QueryReport, Report};
+use super::report::{Comparison, ModeReport, QueryReport, Report};
 use crate::error::Result;
 
 /// So many of the queries that differ most are shown in each direction.
@@ -36,7 +36,7 @@ pub fn page(report: &Report, history: &[Entry]) -> Result<String> {
         section {
             h2 { "Quality" }
             @if answerable {
-                (figure(&plots::quality(report)?, "Means over the queries that have an answer, and the interval of 95 % of the \
+                (figure(&plots::quality(report)?, &report.modes, "Means over the queries that have an answer, and the interval of 95 % of the \
                     means when queries are drawn anew."))
             }
             (quality(report))
@@ -44,7 +44,7 @@ pub fn page(report: &Report, history: &[Entry]) -> Result<String> {
         @if answerable {
             section {
                 h2 { "Recall by depth" }
-                (figure(&plots::recall(report)?, "The share of what is relevant that stands among the first so many."))
+                (figure(&plots::recall(report)?, &report.modes, "The share of what is relevant that stands among the first so many."))
             }
         }
         @for comparison in &report.comparisons {
@@ -63,13 +63,13 @@ pub fn page(report: &Report, history: &[Entry]) -> Result<String> {
         @if history.len() > 1 {
             section {
                 h2 { "History" }
-                (figure(&plots::history(history)?, "nDCG@10 of each run of the history that measured the same documents with the \
+                (figure(&plots::history(history)?, &report.modes, "nDCG@10 of each run of the history that measured the same documents with the \
                     same judgments, oldest first."))
             }
         }
         section {
             h2 { "Time" }
-            (figure(&plots::latency(report)?, "Milliseconds by stage on a logarithmic scale: from what half of the requests take \
+            (figure(&plots::latency(report)?, &report.modes, "Milliseconds by stage on a logarithmic scale: from what half of the requests take \
                 at most (point) to what nineteen of twenty do (bar). One request at a time."))
             (latency(report))
         }
@@ -112,8 +112,15 @@ fn subject(report: &Report) -> Markup {
     }
 }
 
-fn figure(svg: &str, caption: &str) -> Markup {
-    html! { figure { (PreEscaped(svg)) figcaption { (caption) } } }
+/// A plot with what its colours mean; `modes` is empty where they mean something else.
+fn figure(svg: &str, modes: &[ModeReport], caption: &str) -> Markup {
+    html! {
+        figure {
+            @if !modes.is_empty() { p.legend { @for mode in modes { (chip(mode.mode)) " " } } }
+            (PreEscaped(svg))
+            figcaption { (caption) }
+        }
+    }
 }
 
 fn quality(report: &Report) -> Markup {
@@ -150,7 +157,7 @@ fn compared(report: &Report, comparison: &Comparison) -> Result<Markup> {
     Ok(html! {
         section {
             h2 { (mode.word()) " beside " (against.word()) }
-            (figure(&plots::differences(&values)?, "Each query's difference in nDCG@10, worst to best; queries of equal value lie \
+            (figure(&plots::differences(&values)?, &[], "Each query's difference in nDCG@10, worst to best; queries of equal value lie \
                 flat in the middle."))
             (differences(comparison))
             @for (title, queries) in [("Most is lost at", &worst), ("Most is gained at", &best)] {

@@ -69,14 +69,9 @@ pub fn read_grades(path: &Path) -> Result<Grades> {
         } else {
             text.split_whitespace().collect()
         };
-        let (query, document, grade) = match columns[..] {
-            [query, document, grade] | [query, _, document, grade] => (query, document, grade),
-            _ => {
-                let number = columns.len();
-                return Err(bad(format!(
-                    "{number} columns; write query, document and grade, tabs between them"
-                )));
-            }
+        let ([query, document, grade] | [query, _, document, grade]) = columns[..] else {
+            let number = columns.len();
+            return Err(bad(format!("{number} columns; write query, document and grade, tabs between them")));
         };
         let Ok(parsed) = grade.parse::<i32>() else {
             if line == 1 && grade.chars().all(char::is_alphabetic) {
@@ -178,7 +173,8 @@ mod tests {
             assert_eq!(found, line, "{text}: {what}");
             assert!(what.contains(word) && !what.contains("column"), "{text}: {what}");
         }
-        assert_eq!(fault(read_queries(file(b"{}\n\xff\n").path())).0, 1);
+        let (line, what) = fault(read_queries(file(b"{\"id\": 1, \"text\": \"x\"}\n\xff\n").path()));
+        assert!(line == 2 && what.contains("UTF-8"), "{line}: {what}");
     }
 
     #[test]

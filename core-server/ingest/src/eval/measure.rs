@@ -87,8 +87,8 @@ impl Measured<'_> {
 
     fn queries(&self, graded: &[Vec<Graded>]) -> Vec<QueryReport> {
         let report = |(at, query): (usize, &super::judgments::Query)| {
-            let grades = self.questions.grades.get(&query.id);
-            let relevant = grades.map_or(0, |grades| grades.values().filter(|grade| **grade > 0).count());
+            let judged = self.questions.grades.get(&query.id);
+            let relevant = judged.map_or(0, |judged| judged.values().filter(|grade| **grade > 0).count());
             let values = |(answers, graded): (&Answers, &Vec<Graded>)| {
                 let metrics = Metric::ALL.into_iter().filter(|_| relevant > 0);
                 let metrics = metrics.map(|metric| (metric, metric.of(&graded[at]))).collect();

@@ -1,6 +1,8 @@
 //! The plots of a report, as SVG.
 //!
 //! Colours can be told apart by people who do not see all of them (Okabe and Ito), and every figure stands in a table too.
+//!
+//! Deliberately left out: legends, which the page has beside each plot.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -44,8 +46,7 @@ pub(super) fn quality(report: &Report) -> Result<String> {
             let filled = bars
                 .iter()
                 .map(|(left, right, bar)| Rectangle::new([(*left, 0.0), (*right, bar.mean)], color.filled()));
-            let series = chart.draw_series(filled).map_err(failed)?;
-            series.label(mode.mode.word()).legend(move |(x, y)| key(x, y, color));
+            chart.draw_series(filled).map_err(failed)?;
             let whiskers = bars.iter().map(|(left, right, bar)| {
                 ErrorBar::new_vertical(
                     f64::midpoint(*left, *right),
@@ -58,7 +59,7 @@ pub(super) fn quality(report: &Report) -> Result<String> {
             });
             chart.draw_series(whiskers).map_err(failed)?;
         }
-        legend(&mut chart)
+        Ok(())
     })
 }
 
@@ -79,10 +80,9 @@ pub(super) fn recall(report: &Report) -> Result<String> {
             let points: Vec<(f64, f64)> =
                 mode.recall.iter().map(|point| (count(point.depth), point.recall)).collect();
             let line = LineSeries::new(points, color.stroke_width(2)).point_size(3);
-            let series = chart.draw_series(line).map_err(failed)?;
-            series.label(mode.mode.word()).legend(move |(x, y)| key(x, y, color));
+            chart.draw_series(line).map_err(failed)?;
         }
-        legend(&mut chart)
+        Ok(())
     })
 }
 
@@ -132,12 +132,11 @@ pub(super) fn latency(report: &Report) -> Result<String> {
             let bars = ranges
                 .iter()
                 .map(|(x, p50, p95)| PathElement::new([(*x, *p50), (*x, *p95)], color.stroke_width(4)));
-            let series = chart.draw_series(bars).map_err(failed)?;
-            series.label(mode.mode.word()).legend(move |(x, y)| key(x, y, color));
+            chart.draw_series(bars).map_err(failed)?;
             let points = ranges.iter().map(|(x, p50, _)| Circle::new((*x, *p50), 5, color.filled()));
             chart.draw_series(points).map_err(failed)?;
         }
-        legend(&mut chart)
+        Ok(())
     })
 }
 
@@ -162,10 +161,9 @@ pub(super) fn history(runs: &[Entry]) -> Result<String> {
                 continue;
             }
             let line = LineSeries::new(points, color.stroke_width(2)).point_size(3);
-            let series = chart.draw_series(line).map_err(failed)?;
-            series.label(mode.word()).legend(move |(x, y)| key(x, y, color));
+            chart.draw_series(line).map_err(failed)?;
         }
-        legend(&mut chart)
+        Ok(())
     })
 }
 
@@ -203,22 +201,8 @@ fn axes(
     mesh.draw().map_err(failed)
 }
 
-fn legend<'a, 'b: 'a, X, Y>(chart: &mut ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>) -> Result<()>
-where
-    X: Ranged + 'a,
-    Y: Ranged + 'a,
-{
-    let mut labels = chart.configure_series_labels();
-    labels.position(SeriesLabelPosition::LowerRight).background_style(WHITE.mix(0.85)).border_style(LINE);
-    labels.label_font(text()).draw().map_err(failed)
-}
-
 fn text<'a>() -> TextStyle<'a> {
     TextStyle::from(("sans-serif", 14)).color(&INK)
-}
-
-fn key(x: i32, y: i32, color: RGBColor) -> Rectangle<(i32, i32)> {
-    Rectangle::new([(x, y - 5), (x + 12, y + 6)], color.filled())
 }
 
 /// Where the bar of the `at`th of `of` modes stands in a group.
