@@ -265,6 +265,8 @@ fn hit(hit: Hit, explained: bool) -> v1::Hit {
         dense_score: score(hit.dense),
         dense_rank: rank(hit.dense),
         rerank_score: hit.rerank_score,
+        also_at: hit.also_at.listed.iter().map(ToString::to_string).collect(),
+        copies: hit.also_at.count,
         title: passage.title,
         heading_path: passage.heading_path,
         text: passage.text,
@@ -435,7 +437,7 @@ fn reason(reason: Reason) -> &'static str {
 mod tests {
     use engine::generation::GenerationId;
     use engine::id::{ChunkId, DocumentId, Sha256};
-    use engine::query::Window;
+    use engine::query::{AlsoAt, Window};
     use proto::json::Word;
 
     use super::*;
@@ -590,6 +592,7 @@ mod tests {
             date: Some("2026-01-01".into()),
             updated: None,
         };
+        let elsewhere = "footnote:docs/b.md#L1-L2;9f3c2a1b".parse().unwrap();
         let leg = Some(LegPlace { score: 0.5, rank: 3, part: 0.25 });
         let neighbor = Neighbor { side: Side::Before, passage: passage.clone() };
         let window = Some(Window { tokens: 600, max_tokens: 512 });
@@ -600,6 +603,8 @@ mod tests {
             bm25: leg,
             dense: None,
             rerank_score: Some(-1.5),
+            nth_of_document: 2,
+            also_at: AlsoAt { listed: vec![elsewhere], count: 7 },
             highlights: vec![citation::ByteRange { start: 0, end: 4 }],
             neighbors: vec![neighbor],
             window,
@@ -613,7 +618,11 @@ mod tests {
         assert_eq!((hit.neighbors[0].side(), &hit.neighbors[0].chunk_id), (v1::Side::Before, &hit.chunk_id));
         assert_eq!(hit.neighbors[0].indexed_text.as_deref(), Some("text"));
         assert_eq!((hit.bm25_score, hit.bm25_rank, hit.dense_score), (Some(0.5), Some(3), None));
-        assert_eq!(hit.rerank_score, Some(-1.5));
+        assert_eq!((hit.rerank_score, explained.nth_of_document), (Some(-1.5), 2));
+        assert_eq!(
+            (hit.also_at.clone(), hit.copies),
+            (vec!["[b.md:1-2](footnote:docs/b.md#L1-L2;9f3c2a1b)".to_owned()], 7)
+        );
         assert_eq!((hit.verdict(), hit.reason.as_str()), (v1::Verdict::Drifted, "edited"));
         assert_eq!((hit.text, hit.indexed_text.as_deref()), (None, Some("text")));
         let citation = hit.citation.unwrap();

@@ -11,7 +11,7 @@
 use std::fmt::{self, Write as _};
 
 use proto::json::Word;
-use proto::passage::Passage;
+use proto::passage::{Passage, elsewhere};
 use proto::v1::{FetchChunkResponse, Neighbor, Notice, SearchResponse};
 use proto::{Operation, clean};
 use serde::de::DeserializeOwned;
@@ -44,6 +44,9 @@ fn search(answer: &SearchResponse) -> String {
     for (index, hit) in answer.hits.iter().enumerate() {
         push(&mut text, format_args!("\n{}. ", index + 1));
         passage(&mut text, &Passage::from(hit));
+        if let Some(elsewhere) = elsewhere(hit) {
+            push(&mut text, format_args!("{elsewhere}\n"));
+        }
         beside(&mut text, &hit.neighbors);
     }
     let mut notes = Vec::new();

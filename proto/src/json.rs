@@ -412,7 +412,7 @@ mod tests {
             json!({
                 "chunk_id": "", "document_id": "", "footnote": "", "score": 0.0, "score_scale": "bm25",
                 "heading_path": [], "verdict": "drifted", "reason": "", "tags": [],
-                "neighbors": [], "highlights": []
+                "neighbors": [], "highlights": [], "also_at": [], "copies": 0
             })
         );
     }

@@ -11,6 +11,9 @@ use crate::v1::{Chunk, Citation, Hit, Neighbor, Verdict};
 /// How much of what stands there now is shown of a passage that does not, in characters.
 const GLIMPSE: usize = 100;
 
+/// So many places of copies are named; the rest are counted.
+const PLACES: usize = 3;
+
 /// A passage and its standing.
 #[derive(Debug, Clone)]
 pub struct Passage<'a> {
@@ -72,6 +75,17 @@ impl<'a> From<&'a Neighbor> for Passage<'a> {
     }
 }
 
+/// On one line, where else a hit's text stood when it was indexed.
+pub fn elsewhere(hit: &Hit) -> Option<String> {
+    let named: Vec<String> = hit.also_at.iter().take(PLACES).map(|place| clean::line(place)).collect();
+    let more = (hit.copies as usize).saturating_sub(named.len());
+    match (named.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(format!("the same text is at {}", named.join(", "))),
+        (false, more) => Some(format!("the same text is at {} and {more} more", named.join(", "))),
+    }
+}
+
 fn citation(citation: Option<&Citation>) -> Cow<'_, Citation> {
     citation.map_or_else(|| Cow::Owned(Citation::default()), Cow::Borrowed)
 }
@@ -103,5 +117,22 @@ impl Passage<'_> {
             Some(now) => format!("there is now: {now}"),
             None => self.why().unwrap_or("the text is not there").to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_named_and_counted() {
+        let said = |places: &[&str], copies| {
+            let also_at = places.iter().map(ToString::to_string).collect();
+            elsewhere(&Hit { also_at, copies, ..Hit::default() })
+        };
+        assert_eq!(said(&[], 0), None);
+        let two = said(&["[a.md:3](footnote:a)", "b\u{1b}"], 2).unwrap();
+        assert_eq!(two, "the same text is at [a.md:3](footnote:a), b␛");
+        assert_eq!(said(&["a", "b", "c", "d"], 19).unwrap(), "the same text is at a, b, c and 16 more");
     }
 }

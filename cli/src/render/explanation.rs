@@ -9,11 +9,8 @@ use super::{FAINT, Page, count};
 pub(super) fn explanation(page: &mut Page, answer: &SearchResponse) {
     let Some(explanation) = &answer.explanation else { return };
     page.line("");
-    table(
-        page,
-        &["hit", "score", "words", "meaning", "read by the model"],
-        answer.hits.iter().enumerate().map(hit),
-    );
+    let heads = ["hit", "score", "words", "meaning", "reranker", "of its document", "read by the model"];
+    table(page, &heads, answer.hits.iter().enumerate().map(hit));
     if !explanation.terms.is_empty() {
         page.line("");
         let term = |term: &proto::v1::QueryTerm| {
@@ -43,6 +40,8 @@ fn hit((index, hit): (usize, &Hit)) -> Vec<String> {
         format!("{:.3}", hit.score),
         leg(hit.bm25_rank, hit.bm25_score, explained.bm25_part),
         leg(hit.dense_rank, hit.dense_score, explained.dense_part),
+        hit.rerank_score.map_or_else(|| "–".to_owned(), |score| format!("{score:.3}")),
+        format!("#{}", explained.nth_of_document),
         explained.window.map_or_else(|| "–".to_owned(), window),
     ]
 }
@@ -116,7 +115,9 @@ mod tests {
                 bm25_part: bm25.map(|leg| leg.2),
                 dense_part: dense.map(|leg| leg.2),
                 window: Some(Window { tokens, max_tokens: 512 }),
+                nth_of_document: 1,
             }),
+            rerank_score: bm25.map(|_| 1.25),
             ..hit("runbook.md", Verdict::Verified, "bytes_equal")
         };
         let answer = SearchResponse {
@@ -145,9 +146,9 @@ mod tests {
         explanation(&mut page, &answer);
         insta::assert_snapshot!(plain(&page.answer), @r"
 
-hit  score  words             meaning          read by the model
-1    0.931  #1 12.346 +0.500  #3 0.810 +0.431  all 212 tokens
-2    0.500  –                 #1 0.900 +0.500  512 of 600 tokens, the rest not
+hit  score  words             meaning          reranker  of its document  read by the model
+1    0.931  #1 12.346 +0.500  #3 0.810 +0.431  1.250     #1               all 212 tokens
+2    0.500  –                 #1 0.900 +0.500  –         #1               512 of 600 tokens, the rest not
 
 looked for  in       weight  passages that have it
 restart     words    1.00    7

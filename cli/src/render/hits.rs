@@ -2,12 +2,12 @@
 
 use proto::clean;
 use proto::json::Word;
-use proto::passage::Passage;
+use proto::passage::{Passage, elsewhere};
 use proto::v1::{SearchResponse, Verdict};
 
 use super::explanation::explanation;
 use super::passage::{beside, passage};
-use super::{FAINT, Page, View, count};
+use super::{FAINT, Page, View, count, push};
 
 /// Renders an answer, best hit first.
 pub fn hits(answer: &SearchResponse, view: View<'_>) -> Page {
@@ -16,7 +16,11 @@ pub fn hits(answer: &SearchResponse, view: View<'_>) -> Page {
     for (index, hit) in answer.hits.iter().enumerate() {
         let number = format!("{:>width$}. ", index + 1);
         page.answer.push_str(&passage(&Passage::from(hit), &number, view));
-        page.answer.push_str(&beside(&hit.neighbors, &" ".repeat(number.len()), view));
+        let indent = " ".repeat(number.len());
+        if let Some(elsewhere) = elsewhere(hit) {
+            push(&mut page.answer, format_args!("{indent}{FAINT}{elsewhere}{FAINT:#}\n"));
+        }
+        page.answer.push_str(&beside(&hit.neighbors, &indent, view));
         if hit.text.is_some() {
             page.answer.push('\n');
         }

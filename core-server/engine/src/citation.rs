@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::generation::GenerationId;
 use crate::id::Sha256;
+use crate::lexical::record::ChunkRecord;
 
 /// Bytes of a source, half-open: of the file as stored, or of the extractor's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -68,6 +69,21 @@ pub struct Citation {
     pub sha256: Sha256,
     /// The generation that the citation is from.
     pub generation: GenerationId,
+}
+
+impl Citation {
+    /// The place where `chunk`, which is from `generation`, stood when it was indexed.
+    pub fn as_indexed(chunk: ChunkRecord, generation: GenerationId) -> Self {
+        Self {
+            source: chunk.source,
+            source_class: chunk.source_class,
+            extractor: chunk.extractor,
+            bytes: chunk.bytes,
+            lines: chunk.lines,
+            sha256: chunk.text_sha256,
+            generation,
+        }
+    }
 }
 
 /// Whether a cited text still stands in its source. One closed vocabulary on every surface.

@@ -163,6 +163,11 @@ impl Lexical {
         Ok(places)
     }
 
+    /// Where all chunks are whose cited bytes have this hash, in no order. Reads none of them.
+    pub fn places_of_text(&self, text: Sha256) -> Result<Vec<DocAddress>> {
+        self.addresses(fields().text_sha256, text.as_bytes())
+    }
+
     /// All chunks whose cited bytes have this hash, by source and place.
     pub fn chunks_with_text(&self, text: Sha256) -> Result<Vec<(DocAddress, ChunkRecord)>> {
         self.records(fields().text_sha256, text.as_bytes())

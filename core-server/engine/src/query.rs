@@ -179,6 +179,10 @@ pub struct Hit {
     pub dense: Option<LegPlace>,
     /// What the reranker gave it, where it read it.
     pub rerank_score: Option<f64>,
+    /// Which of its document's hits it is, from 1. Each further one counts for less.
+    pub nth_of_document: u32,
+    /// Where else its text stands.
+    pub also_at: AlsoAt,
     /// Where the words of the question stand in the text: bytes, in order, apart from each other.
     pub highlights: Vec<ByteRange>,
     /// The passages before and after it, in document order.
@@ -203,6 +207,15 @@ pub enum Side {
     Before,
     /// Further down.
     After,
+}
+
+/// Other places of a hit's text, among those that the filter leaves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AlsoAt {
+    /// Up to twenty of them, as they were indexed: not checked.
+    pub listed: Vec<Footnote>,
+    /// How many there are.
+    pub count: u32,
 }
 
 /// What a reranker did.

@@ -9,19 +9,24 @@ mod explain;
 mod neighbors;
 mod ranking;
 mod rerank;
+mod variety;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use tantivy::DocAddress;
 
 use self::explain::{Legs, explanation, passage_window};
 pub(crate) use self::neighbors::{Beside, Surroundings, surroundings};
 use self::ranking::Ranking;
 use self::rerank::Reranking;
-use crate::citation::{ByteRange, Reason, Verdict};
+use self::variety::{Candidates, spread};
+use crate::citation::{ByteRange, Citation, Reason, Verdict};
 use crate::dense::Among;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::exact::{self, Exact, Literal};
+use crate::footnote::Footnote;
 use crate::fusion::{self, DEPTH, DenseWeight, Fused};
 use crate::generation::Generation;
 use crate::highlight::Highlighter;
@@ -30,11 +35,20 @@ use crate::lexical::record::ChunkRecord;
 use crate::lexical::{Candidate, Selection};
 use crate::model::Embed;
 use crate::query::{
-    Caller, Explanation, Hit, LegPlace, Neighbor, Notice, Passage, Reranked, ScoreScale, Search,
+    AlsoAt, Caller, Explanation, Hit, LegPlace, Neighbor, Notice, Passage, Reranked, ScoreScale, Search,
     SearchAnswer, Stats, Truncation, Window,
 };
 use crate::stop::Stop;
 use crate::verify::{Finding, Generations};
+
+/// Candidates are looked at so many times as deep where copies of few texts are the best of them.
+const DEEPER: usize = 8;
+
+/// They are looked at no deeper: thousands of copies are a collection's own fault.
+const DEEPEST: usize = 6_400;
+
+/// Further places of a text that are listed; all are counted.
+const PLACES_LISTED: usize = 20;
 
 /// Ranks passages of one collection and checks each against its source.
 pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &Stop) -> Result<SearchAnswer> {
@@ -55,10 +69,9 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
         stats: Stats::default(),
     };
     notices.extend(question.select()?);
-    let ranked = question.rank(&ranking, reranking.as_ref())?;
-    let mut found = question.load(ranked, ranking.scale())?;
-    let reranked = question.rerank(reranking.as_ref(), &mut found, &mut notices)?;
-    found.truncate(search.top_k);
+    let mut candidates = question.candidates(&ranking)?;
+    let (front, reranked) = question.rerank(reranking.as_ref(), &mut candidates, &mut notices)?;
+    let found = question.spread(front, &mut candidates)?;
     let returned = fitting(&found, search.max_bytes);
     let beside = question.surroundings(&found[..returned])?;
     let truncated = truncation(&found, returned, &beside);
@@ -69,7 +82,8 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
     let mut findings_beside = findings_beside.into_iter();
     let mut hits = Vec::with_capacity(returned);
     for ((found, finding), beside) in found.into_iter().zip(findings).zip(beside.of_hits) {
-        let Found { place, record, scale, rerank_score } = found;
+        let Found { place, record, scale, rerank_score, nth_of_document } = found;
+        let also_at = question.also_at(&collection, place.address, &record)?;
         let window = question.window(&ranking, &record)?;
         let passage = |(record, finding)| passage(engine, &collection, generation, caller, record, finding);
         let (sides, records): (Vec<_>, Vec<_>) = beside.into_iter().map(|one| (one.side, one.record)).unzip();
@@ -89,6 +103,8 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
             bm25: place.bm25,
             dense: place.dense,
             rerank_score,
+            nth_of_document,
+            also_at,
             neighbors,
             window,
         });
@@ -114,6 +130,21 @@ struct Found {
     scale: ScoreScale,
     /// What the reranker gave it, where it read it.
     rerank_score: Option<f64>,
+    /// Which of its document's hits it is, from 1.
+    nth_of_document: u32,
+}
+
+impl Found {
+    /// Gives it another score, and its parts as much of it as they had.
+    fn rescore(&mut self, score: f64) {
+        if self.place.score != 0.0 {
+            let less = score / self.place.score;
+            for leg in self.place.bm25.iter_mut().chain(&mut self.place.dense) {
+                leg.part *= less;
+            }
+        }
+        self.place.score = score;
+    }
 }
 
 /// What an answer says of a chunk of `generation`, checked.
@@ -146,7 +177,7 @@ struct Question<'a> {
     stats: Stats,
 }
 
-impl Question<'_> {
+impl<'a> Question<'a> {
     /// Finds what the filter leaves, before anything is ranked.
     fn select(&mut self) -> Result<Option<Notice>> {
         let Search { filter, .. } = self.search;
@@ -159,24 +190,36 @@ impl Question<'_> {
         Ok(nothing)
     }
 
-    /// The best chunks with their places, as many as were asked for or are to be reranked.
-    fn rank(&mut self, ranking: &Ranking, reranking: Option<&Reranking>) -> Result<Vec<Fused>> {
+    /// The best chunks without copies: more than were asked for, and deeper where copies crowd out the rest.
+    fn candidates(&mut self, ranking: &Ranking) -> Result<Candidates<'a>> {
+        let generation = self.generation;
+        let lexical = generation.lexical()?;
+        let mut depth = self.search.top_k.max(DEPTH);
+        loop {
+            let ranked = self.rank(ranking, depth)?;
+            let more = ranked.len() >= depth && depth < DEEPEST;
+            let mut candidates = Candidates::new(lexical, ranked, ranking.scale());
+            let enough = timed(&mut self.stats.load, || candidates.has(self.search.top_k))?;
+            if enough || !more {
+                return Ok(candidates);
+            }
+            depth *= DEEPER;
+        }
+    }
+
+    /// The best chunks with their places, so many.
+    fn rank(&mut self, ranking: &Ranking, wanted: usize) -> Result<Vec<Fused>> {
         if self.selection.as_ref().is_some_and(|selection| selection.is_empty()) {
             return Ok(Vec::new());
         }
-        let wanted = self.search.top_k.max(if reranking.is_some() { rerank::DEPTH } else { 0 });
-        let depth = wanted.max(DEPTH);
         let literals = exact::literals(&self.search.query);
         let mut ranked = match ranking {
-            Ranking::Bm25 => {
-                let k = if literals.is_empty() { wanted } else { depth };
-                self.bm25(k)?.into_iter().zip(1..).map(place_in_bm25).collect()
-            }
+            Ranking::Bm25 => self.bm25(wanted)?.into_iter().zip(1..).map(place_in_bm25).collect(),
             Ranking::Dense(model) => {
                 self.dense(&**model, wanted)?.into_iter().zip(1..).map(place_in_dense).collect()
             }
             Ranking::Hybrid(model) => {
-                let (bm25, dense) = (self.bm25(depth)?, self.dense(&**model, depth)?);
+                let (bm25, dense) = (self.bm25(wanted)?, self.dense(&**model, wanted)?);
                 let spoken = self.generation.lexical()?.languages();
                 let weight = DenseWeight::of(&self.search.query, spoken, model.languages());
                 self.legs.dense_weight = Some(weight.share());
@@ -185,7 +228,7 @@ impl Question<'_> {
         };
         self.best = ranked.first().map_or(0.0, |best| best.score);
         if !literals.is_empty() && !matches!(ranking, Ranking::Dense(_)) {
-            let holders = self.holders(&literals, depth)?;
+            let holders = self.holders(&literals, wanted)?;
             // By words alone a chunk that is not among the best has its score; what both legs say is not known.
             let alone = |candidate: &Candidate| match ranking {
                 Ranking::Bm25 => Fused { score: candidate.score.into(), ..Fused::alone(candidate) },
@@ -234,26 +277,55 @@ impl Question<'_> {
         Ok(scanned.into_iter().map(candidate).collect())
     }
 
-    fn load(&mut self, ranked: Vec<Fused>, scale: ScoreScale) -> Result<Vec<Found>> {
-        let lexical = self.generation.lexical()?;
-        let found = |place: Fused| {
-            Ok(Found { place, record: lexical.record(place.address)?, scale, rerank_score: None })
-        };
-        timed(&mut self.stats.load, || ranked.into_iter().map(found).collect())
-    }
-
-    /// Lets the reranker read the best of `found`, where that was asked for.
+    /// Takes the best candidates and lets the reranker read them, where that was asked for.
     fn rerank(
         &mut self,
         reranking: Option<&Reranking>,
-        found: &mut [Found],
+        candidates: &mut Candidates<'_>,
         notices: &mut Vec<Notice>,
-    ) -> Result<Option<Reranked>> {
-        let Some(reranking) = reranking else { return Ok(None) };
+    ) -> Result<(Vec<Found>, Option<Reranked>)> {
+        let Some(reranking) = reranking else { return Ok((Vec::new(), None)) };
+        let mut front = timed(&mut self.stats.load, || candidates.take(rerank::DEPTH))?;
         let (query, stop) = (&self.search.query, self.stop);
-        let (reranked, notice) = timed(&mut self.stats.rerank, || reranking.apply(query, found, stop))?;
+        let (reranked, notice) = timed(&mut self.stats.rerank, || reranking.apply(query, &mut front, stop))?;
         notices.extend(notice);
-        Ok(reranked)
+        let depth = reranked.as_ref().map_or(0, |reranked| reranked.depth as usize);
+        candidates.put_back(front.split_off(depth));
+        Ok((front, reranked))
+    }
+
+    fn spread(&mut self, front: Vec<Found>, candidates: &mut Candidates<'_>) -> Result<Vec<Found>> {
+        timed(&mut self.stats.load, || spread(front, candidates, self.search.top_k))
+    }
+
+    /// Where else the text of the hit at `address` stands, as it was indexed.
+    fn also_at(
+        &mut self,
+        collection: &Collection,
+        address: DocAddress,
+        record: &ChunkRecord,
+    ) -> Result<AlsoAt> {
+        let (lexical, generation) = (self.generation.lexical()?, self.generation.id());
+        timed(&mut self.stats.load, || {
+            let mut places = lexical.places_of_text(record.text_sha256)?;
+            places.retain(|place| {
+                let left =
+                    |selection: &Arc<Selection>| selection.rows(place.segment_ord).contains(place.doc_id);
+                *place != address && self.selection.as_ref().is_none_or(left)
+            });
+            let count = u32::try_from(places.len()).unwrap_or(u32::MAX);
+            places.sort_by_key(|place| lexical.tie(*place));
+            places.truncate(PLACES_LISTED);
+            let records =
+                places.into_iter().map(|place| lexical.record(place)).collect::<Result<Vec<_>>>()?;
+            let mut cited: Vec<Citation> =
+                records.into_iter().map(|record| Citation::as_indexed(record, generation)).collect();
+            cited.sort_by(|left, right| {
+                (&left.source, left.bytes.start).cmp(&(&right.source, right.bytes.start))
+            });
+            let listed = cited.iter().map(|citation| Footnote::of(collection.name(), citation)).collect();
+            Ok(AlsoAt { listed, count })
+        })
     }
 
     /// The passages beside the hits, as many as were asked for and fit.
@@ -364,4 +436,39 @@ fn timed<T>(time: &mut Duration, work: impl FnOnce() -> T) -> T {
     let done = work();
     *time += begun.elapsed();
     done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::citation::{LineRange, SourceClass};
+    use crate::id::{ChunkId, DocumentId, Sha256};
+
+    /// A candidate in this row of a document, with its row for a text.
+    pub(super) fn found(row: u32, source: &str, score: f64) -> Found {
+        let candidate = Candidate { address: DocAddress::new(0, row), score: 0.0, tie: row.into() };
+        let place = Fused { score, ..Fused::alone(&candidate) };
+        let record = record(source, row.to_string());
+        Found { place, record, scale: ScoreScale::Fused, rerank_score: None, nth_of_document: 1 }
+    }
+
+    pub(super) fn record(source: &str, text: String) -> ChunkRecord {
+        let (document_id, text_sha256) = (DocumentId::of_source(source), Sha256::of(text.as_bytes()));
+        ChunkRecord {
+            chunk_id: ChunkId::of_text(document_id, text_sha256, 0),
+            document_id,
+            source: source.to_owned(),
+            source_class: SourceClass::Text,
+            extractor: None,
+            bytes: ByteRange { start: 0, end: 1 },
+            lines: LineRange { start: 1, end: 1 },
+            text_sha256,
+            text,
+            title: None,
+            heading_path: Vec::new(),
+            tags: Vec::new(),
+            date: None,
+            updated: None,
+        }
+    }
 }

@@ -157,3 +157,16 @@ fn a_deadline_that_is_near_leaves_the_order_and_says_so() {
     assert_eq!(hurried.notices, [Notice::RerankCutShort { depth: 0, wanted: DEPTH }]);
     assert!(hurried.hits.len() == 5 && hurried.hits[0].score_scale == ScoreScale::Bm25);
 }
+
+#[test]
+fn what_the_question_names_literally_stays_first() {
+    const HOLDER: &str = "See ERR_CONN_7781.";
+    const ANSWER: &str = "Why the pump stops when the valve is closed: it has no water then.";
+    let world = world(&[("a.md", &[HOLDER, ANSWER])]);
+    install(&world, &[]);
+    let answer =
+        answer(&world.engine(), &question("ERR_CONN_7781: why the pump stops when the valve is closed"));
+    assert_eq!(texts(&answer), [HOLDER, ANSWER]);
+    assert!(answer.hits[0].rerank_score < answer.hits[1].rerank_score, "the test proves nothing");
+    assert!(answer.hits[0].score > answer.hits[1].score);
+}

@@ -23,6 +23,7 @@ pub(super) fn of_hit(hit: &Hit) -> v1::HitExplanation {
         bm25_part: part(hit.bm25),
         dense_part: part(hit.dense),
         window: hit.window.map(window),
+        nth_of_document: hit.nth_of_document,
     }
 }
 

@@ -5,13 +5,13 @@ pub struct SearchRequest {
     /// The question, in plain words; no operators.
     #[prost(string, tag = "1")]
     pub query: ::prost::alloc::string::String,
-    /// The collection to ask. Unset: the one that holds the caller's folder, or the only one.
+    /// The collection. Unset: the caller's folder's, or the only one.
     #[prost(string, optional, tag = "2")]
     pub collection: ::core::option::Option<::prost::alloc::string::String>,
-    /// How many hits at most.
+    /// Hits at most.
     #[prost(uint32, optional, tag = "3")]
     pub top_k: ::core::option::Option<u32>,
-    /// How to rank. Unset: `hybrid` where the collection has vectors, else `bm25`.
+    /// How to rank. Unset: `hybrid` where there are vectors, else `bm25`.
     #[prost(enumeration = "Mode", optional, tag = "4")]
     pub mode: ::core::option::Option<i32>,
     /// UTF-8 bytes of hits' and neighbours' text at most.
@@ -29,7 +29,7 @@ pub struct SearchRequest {
     /// Say how the ranking came about.
     #[prost(bool, optional, tag = "9")]
     pub explain: ::core::option::Option<bool>,
-    /// Let a reranker read the best candidates: better order, about a second.
+    /// Rerank the best; takes about a second.
     #[prost(bool, optional, tag = "10")]
     pub rerank: ::core::option::Option<bool>,
 }
@@ -316,6 +316,14 @@ pub struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(serialize_with = "crate::json::decimal::optional")]
     pub rerank_score: ::core::option::Option<f64>,
+    /// Footnotes of other places of the same text, twenty at most, as they were indexed: not checked.
+    #[prost(string, repeated, tag = "25")]
+    #[serde(default)]
+    pub also_at: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How many other places there are.
+    #[prost(uint32, tag = "26")]
+    #[serde(default)]
+    pub copies: u32,
 }
 /// Bytes of a passage's `text`.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -351,6 +359,10 @@ pub struct HitExplanation {
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: ::core::option::Option<Window>,
+    /// Which of its document's hits it is, from 1; each further one counts for a tenth less.
+    #[prost(uint32, tag = "4")]
+    #[serde(default)]
+    pub nth_of_document: u32,
 }
 /// A passage beside another in the same document, and its standing.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -566,7 +578,7 @@ pub struct FetchChunkRequest {
     /// The passage's footnote, as an answer gave it, or its `footnote:` address alone.
     #[prost(string, optional, tag = "2")]
     pub footnote: ::core::option::Option<::prost::alloc::string::String>,
-    /// The collection to ask. Unset: the footnote's, the one that holds the caller's folder, or the only one.
+    /// The collection. Unset: the footnote's, the caller's folder's, or the only one.
     #[prost(string, optional, tag = "3")]
     pub collection: ::core::option::Option<::prost::alloc::string::String>,
     /// Passages to give before and after it.
@@ -744,7 +756,7 @@ pub struct Collection {
 /// Which collection.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct IndexStatusRequest {
-    /// The collection. Unset: the one that holds the caller's folder, or the only one.
+    /// The collection. Unset: the caller's folder's, or the only one.
     #[prost(string, optional, tag = "1")]
     pub collection: ::core::option::Option<::prost::alloc::string::String>,
 }

@@ -67,7 +67,7 @@ impl SearchRequest {
         },
         crate::field::Field {
             name: "collection",
-            description: "The collection to ask. Unset: the one that holds the caller's folder, or the only one.",
+            description: "The collection. Unset: the caller's folder's, or the only one.",
             kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::form::Form::Collection) },
             required: false,
             default: None,
@@ -77,7 +77,7 @@ impl SearchRequest {
         },
         crate::field::Field {
             name: "top_k",
-            description: "How many hits at most.",
+            description: "Hits at most.",
             kind: crate::field::Kind::Number { minimum: 1, maximum: 50 },
             required: false,
             default: Some("5"),
@@ -87,7 +87,7 @@ impl SearchRequest {
         },
         crate::field::Field {
             name: "mode",
-            description: "How to rank. Unset: `hybrid` where the collection has vectors, else `bm25`.",
+            description: "How to rank. Unset: `hybrid` where there are vectors, else `bm25`.",
             kind: crate::field::Kind::Word(&["hybrid", "bm25", "dense"]),
             required: false,
             default: None,
@@ -147,7 +147,7 @@ impl SearchRequest {
         },
         crate::field::Field {
             name: "rerank",
-            description: "Let a reranker read the best candidates: better order, about a second.",
+            description: "Rerank the best; takes about a second.",
             kind: crate::field::Kind::Switch,
             required: false,
             default: Some("false"),
@@ -292,7 +292,7 @@ impl FetchChunkRequest {
         },
         crate::field::Field {
             name: "collection",
-            description: "The collection to ask. Unset: the footnote's, the one that holds the caller's folder, or the only one.",
+            description: "The collection. Unset: the footnote's, the caller's folder's, or the only one.",
             kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::form::Form::Collection) },
             required: false,
             default: None,
@@ -383,7 +383,7 @@ impl IndexStatusRequest {
     pub const FIELDS: &'static [crate::field::Field] = &[
         crate::field::Field {
             name: "collection",
-            description: "The collection. Unset: the one that holds the caller's folder, or the only one.",
+            description: "The collection. Unset: the caller's folder's, or the only one.",
             kind: crate::field::Kind::Text { min_length: 0, max_length: None, not_blank: false, form: Some(crate::form::Form::Collection) },
             required: false,
             default: None,

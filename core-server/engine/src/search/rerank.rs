@@ -133,15 +133,9 @@ fn count(candidates: usize) -> u32 {
 mod tests {
     use std::sync::Arc;
 
-    use tantivy::DocAddress;
-
     use super::*;
-    use crate::citation::{ByteRange, LineRange, SourceClass};
-    use crate::fusion::Fused;
-    use crate::id::{ChunkId, DocumentId, Sha256};
-    use crate::lexical::Candidate;
-    use crate::lexical::record::ChunkRecord;
     use crate::model::Rerank;
+    use crate::search::tests::{found, record};
 
     /// Scores a passage by the number that is its text, after as long as it was told to work.
     struct ByNumber(Duration);
@@ -161,38 +155,13 @@ mod tests {
         }
     }
 
-    fn record(text: String) -> ChunkRecord {
-        let (document_id, text_sha256) = (DocumentId::of_source("a.md"), Sha256::of(text.as_bytes()));
-        ChunkRecord {
-            chunk_id: ChunkId::of_text(document_id, text_sha256, 0),
-            document_id,
-            source: "a.md".to_owned(),
-            source_class: SourceClass::Text,
-            extractor: None,
-            bytes: ByteRange { start: 0, end: 1 },
-            lines: LineRange { start: 1, end: 1 },
-            text_sha256,
-            text,
-            title: None,
-            heading_path: Vec::new(),
-            tags: Vec::new(),
-            date: None,
-            updated: None,
-        }
-    }
-
     /// Candidates in this order, each with the score that the reranker is to give it.
     fn candidates(scores: &[f64]) -> Vec<Found> {
-        let found = |(row, score): (u32, &f64)| Found {
-            place: Fused {
-                score: 1.0 - f64::from(row) / 100.0,
-                ..Fused::alone(&Candidate { address: DocAddress::new(0, row), score: 0.0, tie: 0 })
-            },
-            record: record(score.to_string()),
-            scale: ScoreScale::Fused,
-            rerank_score: None,
+        let candidate = |(row, score): (u32, &f64)| {
+            let found = found(row, "a", 1.0 - f64::from(row) / 100.0);
+            Found { record: record("a", score.to_string()), ..found }
         };
-        (0..).zip(scores).map(found).collect()
+        (0..).zip(scores).map(candidate).collect()
     }
 
     fn apply(work: Duration, threads: usize, found: &mut [Found], stop: &Stop) -> (u32, Option<Notice>) {
