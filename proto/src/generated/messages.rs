@@ -342,13 +342,13 @@ pub struct Highlight {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 pub struct HitExplanation {
-    /// What BM25 adds to `score`.
+    /// What BM25 adds to the legs' score, which literal matches, reranking and repetition then move.
     #[prost(double, optional, tag = "1")]
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(serialize_with = "crate::json::decimal::optional")]
     pub bm25_part: ::core::option::Option<f64>,
-    /// What similarity adds to `score`.
+    /// What similarity adds to it.
     #[prost(double, optional, tag = "2")]
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -107,6 +107,19 @@ fn a_filter_means_the_same_in_every_mode_and_after_edits() {
 }
 
 #[test]
+fn the_parts_of_the_legs_are_the_score_where_nothing_else_moves_it() {
+    let world = World::with_hashing_model();
+    world.write("manual.md", tests::documents::manual("harbour", 20));
+    world.ingest();
+    // Nothing in it is a name, and the first hit repeats no document.
+    let answer = world.search(&["turn it and note the reading", "--top-k", "1", "--explain"]);
+    let hit = &answer["hits"][0];
+    let parts = [&hit["explanation"]["bm25_part"], &hit["explanation"]["dense_part"]];
+    let sum: f64 = parts.iter().filter_map(|part| part.as_f64()).sum();
+    assert!((hit["score"].as_f64().unwrap() - sum).abs() < 1e-9, "{hit:#}");
+}
+
+#[test]
 fn a_person_sees_what_stands_beside_a_hit_and_why_it_is_one() {
     let world = World::with_hashing_model();
     world.write("manual.md", tests::documents::manual("harbour", 80));
@@ -130,9 +143,6 @@ fn a_person_sees_what_stands_beside_a_hit_and_why_it_is_one() {
     let highlights = hit["highlights"].as_array().unwrap();
     let shown = highlights.iter().map(|range| &text[place(&range["start"])..place(&range["end"])]);
     assert!(shown.collect::<Vec<_>>().contains(&"harbourvalve40"), "{hit:#}");
-    let parts = [&hit["explanation"]["bm25_part"], &hit["explanation"]["dense_part"]];
-    let sum: f64 = parts.iter().filter_map(|part| part.as_f64()).sum();
-    assert!((hit["score"].as_f64().unwrap() - sum).abs() < 1e-9, "{hit:#}");
     assert_eq!(answer["explanation"]["documents"], 1);
     // In the order of the document.
     let neighbors = hit["neighbors"].as_array().unwrap();
