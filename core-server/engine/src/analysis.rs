@@ -245,7 +245,7 @@ mod tests {
     fn endless_words_are_cut() {
         for text in ["x".repeat(50_000), "é".repeat(50_000), "aB".repeat(25_000), "a_".repeat(25_000)] {
             analyze(&text, Reading::of_text_in(Some(Language::German)), |_, term| {
-                assert!(term.chars().count() <= 67 && term.len() <= 259)
+                assert!(term.chars().count() <= 67 && term.len() <= 259);
             });
         }
         assert_eq!(stems(&"x".repeat(50_000)).len(), 1);
