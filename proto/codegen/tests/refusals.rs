@@ -42,7 +42,7 @@ fn an_rpc_that_may_change_something_is_refused() {
 fn what_has_no_comment_is_refused() {
     for (comment, what) in [
         ("  // List the collections that can be asked.\n", "footnote.v1.RetrievalService.ListCollections"),
-        ("  // How many hits at most.\n", "footnote.v1.SearchRequest.top_k"),
+        ("  // Hits at most.\n", "footnote.v1.SearchRequest.top_k"),
         (
             "  // A weighted mean of both legs' normalised scores, from 0 to 1.\n",
             "footnote.v1.SCORE_SCALE_FUSED",
