@@ -15,6 +15,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::Sleep;
 
+use crate::body::MAX_BODY_BYTES;
 use crate::guests::Guest;
 
 /// What HTTP/2 begins with (RFC 9113, 3.4).
@@ -23,9 +24,10 @@ const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// How long one waits for the other end to take a byte of its answer.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long, and how much, is read after the end.
+/// How long, and how much, is read after the end: a body that is too large, as far as proxies let one pass. They send it
+/// whole before they look for an answer.
 const LINGER_TIME: Duration = Duration::from_secs(2);
-const LINGER_BYTES: usize = 512 * 1024;
+const LINGER_BYTES: usize = 4 * MAX_BODY_BYTES;
 
 /// A stream of either kind.
 #[derive(Debug)]
