@@ -12,8 +12,8 @@ use core_server::server;
 use engine::Engine;
 use proto::settings::Surroundings;
 use proto::telemetry;
+use proto::termination::Termination;
 use tokio::runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// They carry bytes and do not compute.
 const REACTOR_THREADS: usize = 2;
@@ -55,21 +55,14 @@ fn run(args: Args, surroundings: &Surroundings) -> Result<()> {
         .build()
         .context("cannot start the runtime")?;
     let served = runtime.block_on(async {
-        let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        let termination = Termination::listen()?;
         let engine = Arc::new(Engine::open(config.engine)?);
         let listener = Listener::bind(&config.place).await?;
-        server::serve(listener, engine, config.limits, config.idle_exit, told(terminate, interrupt)).await?;
+        server::serve(listener, engine, config.limits, config.idle_exit, termination.told()).await?;
         Ok(())
     });
     runtime.shutdown_timeout(LEAVE);
     served
-}
-
-async fn told(mut terminate: Signal, mut interrupt: Signal) {
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
 }
 
 #[expect(clippy::print_stderr, reason = "there are no logs yet")]

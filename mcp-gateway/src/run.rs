@@ -4,14 +4,13 @@ use std::env;
 use std::io;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use proto::client::Client;
-use proto::form::Form;
 use proto::line::{Absent, Line};
-use proto::settings::{CollectionArgs, Surroundings};
+use proto::settings::Surroundings;
 use proto::telemetry;
+use proto::termination::Termination;
 use tokio::runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::{Args, Http, Stdio, Transport};
 use crate::http::{FRONT, router};
@@ -52,7 +51,7 @@ fn serve_stdio(args: Stdio) -> Result<()> {
     telemetry::start(&args.log.settle(STDIO_LOG, &surroundings))?;
     let stores = args.stores.settle(&surroundings)?;
     let socket = args.socket.settle(&stores, &surroundings)?;
-    let collection = collection(args.collection, &surroundings)?;
+    let collection = args.collection.settle_for_others(&surroundings)?;
     let client = Client::local(stores, socket, args.calls.settle(&surroundings), &surroundings.base);
     let gateway = Gateway::local(client, env::current_dir().ok(), collection);
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
@@ -68,35 +67,15 @@ fn serve_http(args: Http) -> Result<()> {
     let door = args.door.settle(&FRONT)?;
     let stores = args.stores.settle(&surroundings)?;
     let socket = args.socket.settle(&stores, &surroundings)?;
-    let collection = collection(args.collection, &surroundings)?;
+    let collection = args.collection.settle_for_others(&surroundings)?;
     let line = Line::new(socket.clone(), Absent::Fail);
     let gateway = Gateway::remote(Client::new(line, args.timeout.settle(&surroundings)), collection);
     let runtime = runtime::Builder::new_multi_thread().worker_threads(HTTP_THREADS).enable_all().build()?;
     runtime.block_on(async {
-        let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        edge::open(door, FRONT)?.serve(router(gateway), socket, told(terminate, interrupt)).await;
+        let termination = Termination::listen()?;
+        edge::open(door, FRONT)?.serve(router(gateway), socket, termination.told()).await;
         Ok(())
     })
-}
-
-/// The collection that is named where a call names none. A name that cannot be is refused before anybody asks.
-fn collection(args: CollectionArgs, surroundings: &Surroundings) -> Result<Option<String>> {
-    let collection = args.settle(surroundings);
-    if let Some(name) = &collection {
-        ensure!(
-            Form::Collection.matches(name),
-            "--collection {name}: it must be {}",
-            Form::Collection.words()
-        );
-    }
-    Ok(collection)
-}
-
-async fn told(mut terminate: Signal, mut interrupt: Signal) {
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
 }
 
 /// Logs may not be set up, and the one who started this reads standard error in any case.

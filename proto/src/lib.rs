@@ -25,6 +25,7 @@ pub mod settings;
 pub mod starter;
 pub mod stopper;
 pub mod telemetry;
+pub mod termination;
 pub mod v1;
 
 pub use code::{Code, Exit};

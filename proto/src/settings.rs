@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use crate::config_file::{self, ConfigFile};
 use crate::duration::TypedDuration;
+use crate::form::Form;
 use crate::places::{self, BaseDirs, SocketPath, absolute};
 
 /// How long an answer is waited for where nothing else is said: longer than a model takes to load.
@@ -30,6 +31,12 @@ pub enum Error {
     /// The configuration file is not obeyed.
     #[error(transparent)]
     ConfigFile(#[from] config_file::Error),
+    /// No collection can have that name.
+    #[error("--collection {name}: it must be {}", Form::Collection.words())]
+    Collection {
+        /// What was given.
+        name: String,
+    },
 }
 
 /// What surrounds a process besides its flags: base directories and configuration file, read once.
@@ -123,6 +130,15 @@ impl CollectionArgs {
     /// Says which collection is named, if any. Its grammar is looked at where it is used.
     pub fn settle(self, surroundings: &Surroundings) -> Option<String> {
         self.collection.or_else(|| surroundings.file.collection.clone())
+    }
+
+    /// The same for a server, whose callers are not those who named it: a name that cannot be is refused before anybody
+    /// asks.
+    pub fn settle_for_others(self, surroundings: &Surroundings) -> Result<Option<String>, Error> {
+        match self.settle(surroundings) {
+            Some(name) if !Form::Collection.matches(&name) => Err(Error::Collection { name }),
+            collection => Ok(collection),
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use clap::{Command, CommandFactory as _, FromArgMatches as _, Parser};
-use proto::form::Form;
 use proto::places::SocketPath;
 use proto::settings::{self, CollectionArgs, Log, LogArgs, SocketArgs, StoreArgs, Surroundings, TimeoutArgs};
 
@@ -54,12 +53,6 @@ pub enum Error {
     /// The door's are.
     #[error(transparent)]
     Door(#[from] edge::Error),
-    /// No collection can have that name.
-    #[error("--collection {name}: it must be {}", Form::Collection.words())]
-    Collection {
-        /// What was given.
-        name: String,
-    },
 }
 
 /// The whole command line, with the variables of this gateway.
@@ -82,14 +75,10 @@ impl Args {
     /// Says what it all means.
     pub fn settle(self, surroundings: &Surroundings) -> Result<Config, Error> {
         let stores = self.stores.settle(surroundings)?;
-        let collection = self.collection.settle(surroundings);
-        if let Some(name) = collection.as_ref().filter(|name| !Form::Collection.matches(name)) {
-            return Err(Error::Collection { name: name.clone() });
-        }
         Ok(Config {
             door: self.door.settle(&FRONT)?,
             socket: self.socket.settle(&stores, surroundings)?,
-            collection,
+            collection: self.collection.settle_for_others(surroundings)?,
             timeout: self.timeout.settle(surroundings),
         })
     }

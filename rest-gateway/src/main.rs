@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use proto::settings::Surroundings;
 use proto::telemetry;
+use proto::termination::Termination;
 use rest_gateway::config::Args;
 use tokio::runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// They carry bytes and compress some of them.
 const REACTOR_THREADS: usize = 2;
@@ -44,17 +44,10 @@ fn run(args: Args, surroundings: &Surroundings) -> Result<()> {
         .build()
         .context("cannot start the runtime")?;
     runtime.block_on(async {
-        let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        rest_gateway::serve(config, told(terminate, interrupt)).await?;
+        let termination = Termination::listen()?;
+        rest_gateway::serve(config, termination.told()).await?;
         Ok(())
     })
-}
-
-async fn told(mut terminate: Signal, mut interrupt: Signal) {
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
 }
 
 #[expect(clippy::print_stderr, reason = "there are no logs yet")]

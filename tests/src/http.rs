@@ -88,8 +88,7 @@ pub fn empty(request: Builder) -> Request<Full<Bytes>> {
 /// # Panics
 /// Where there is no answer.
 pub fn ask(address: SocketAddr, request: Request<Full<Bytes>>) -> Answer {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(send(address, request))
+    crate::runtime().block_on(send(address, request))
 }
 
 /// The same for a test that is asynchronous itself.

@@ -18,6 +18,7 @@ pub mod programs;
 pub mod proxy;
 pub mod python;
 pub mod real_model;
+pub mod runtime;
 pub mod silent;
 pub mod strace;
 pub mod surfaces;
@@ -25,4 +26,5 @@ pub mod wait;
 pub mod world;
 
 pub use gateway::Gateway;
+pub use runtime::runtime;
 pub use world::{Run, World};

@@ -89,7 +89,7 @@ impl<'a> Surfaces<'a> {
             mcp: world.start_mcp(&[]),
             stdio: RefCell::new(stdio),
             grpc: grpc::client(&world.socket()),
-            runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime"),
+            runtime: crate::runtime(),
             said: RefCell::default(),
         }
     }

@@ -32,8 +32,7 @@ use crate::generation::Generation;
 use crate::highlight::Highlighter;
 use crate::index::Collection;
 use crate::lexical::record::ChunkRecord;
-use crate::lexical::{Candidate, Selection};
-use crate::model::Embed;
+use crate::lexical::{Candidate, Selection, WordQuery};
 use crate::query::{
     AlsoAt, Caller, Explanation, Hit, LegPlace, Neighbor, Notice, Passage, Reranked, ScoreScale, Search,
     SearchAnswer, Stats, Truncation, Window,
@@ -162,6 +161,15 @@ pub(crate) fn passage(
     Passage::new(collection.name(), generation.id(), record, finding, path)
 }
 
+/// What a question asks of the legs: made once, however deep they are looked into. What a leg that is not asked would need
+/// is empty.
+#[derive(Default)]
+struct Asked {
+    words: WordQuery,
+    literals: Vec<Literal>,
+    vector: Vec<f32>,
+}
+
 /// A search on its way, and the time it took so far.
 struct Question<'a> {
     search: &'a Search,
@@ -194,9 +202,13 @@ impl<'a> Question<'a> {
     fn candidates(&mut self, ranking: &Ranking) -> Result<Candidates<'a>> {
         let generation = self.generation;
         let lexical = generation.lexical()?;
+        if self.selection.as_ref().is_some_and(|selection| selection.is_empty()) {
+            return Ok(Candidates::new(lexical, Vec::new(), ranking.scale()));
+        }
+        let asked = self.asked(ranking)?;
         let mut depth = self.search.top_k.max(DEPTH);
         loop {
-            let ranked = self.rank(ranking, depth)?;
+            let ranked = self.rank(ranking, &asked, depth)?;
             let more = ranked.len() >= depth && depth < DEEPEST;
             let mut candidates = Candidates::new(lexical, ranked, ranking.scale());
             let enough = timed(&mut self.stats.load, || candidates.has(self.search.top_k))?;
@@ -207,19 +219,31 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The best chunks with their places, so many.
-    fn rank(&mut self, ranking: &Ranking, wanted: usize) -> Result<Vec<Fused>> {
-        if self.selection.as_ref().is_some_and(|selection| selection.is_empty()) {
-            return Ok(Vec::new());
+    /// What the ranking's legs are asked.
+    fn asked(&mut self, ranking: &Ranking) -> Result<Asked> {
+        let (query, lexical) = (&self.search.query, self.generation.lexical()?);
+        let mut asked = Asked::default();
+        if !matches!(ranking, Ranking::Dense(_)) {
+            asked.words = timed(&mut self.stats.bm25, || lexical.query(query));
+            asked.literals = exact::literals(query);
         }
-        let literals = exact::literals(&self.search.query);
+        if let Some(model) = ranking.model() {
+            asked.vector = timed(&mut self.stats.embed, || model.embed_query(query))?;
+            self.stop.check()?;
+        }
+        Ok(asked)
+    }
+
+    /// The best chunks with their places, so many.
+    fn rank(&mut self, ranking: &Ranking, asked: &Asked, wanted: usize) -> Result<Vec<Fused>> {
+        let Asked { words, literals, vector } = asked;
         let mut ranked = match ranking {
-            Ranking::Bm25 => self.bm25(wanted)?.into_iter().zip(1..).map(place_in_bm25).collect(),
-            Ranking::Dense(model) => {
-                self.dense(&**model, wanted)?.into_iter().zip(1..).map(place_in_dense).collect()
+            Ranking::Bm25 => self.bm25(words, wanted)?.into_iter().zip(1..).map(place_in_bm25).collect(),
+            Ranking::Dense(_) => {
+                self.dense(vector, wanted)?.into_iter().zip(1..).map(place_in_dense).collect()
             }
             Ranking::Hybrid(model) => {
-                let (bm25, dense) = (self.bm25(wanted)?, self.dense(&**model, wanted)?);
+                let (bm25, dense) = (self.bm25(words, wanted)?, self.dense(vector, wanted)?);
                 let spoken = self.generation.lexical()?.languages();
                 let weight = DenseWeight::of(&self.search.query, spoken, model.languages());
                 self.legs.dense_weight = Some(weight.share());
@@ -227,8 +251,8 @@ impl<'a> Question<'a> {
             }
         };
         self.best = ranked.first().map_or(0.0, |best| best.score);
-        if !literals.is_empty() && !matches!(ranking, Ranking::Dense(_)) {
-            let holders = self.holders(&literals, wanted)?;
+        if !literals.is_empty() {
+            let holders = self.holders(literals, words, wanted)?;
             // By words alone a chunk that is not among the best has its score; what both legs say is not known.
             let alone = |candidate: &Candidate| match ranking {
                 Ranking::Bm25 => Fused { score: candidate.score.into(), ..Fused::alone(candidate) },
@@ -242,26 +266,27 @@ impl<'a> Question<'a> {
     }
 
     /// The best chunks that hold what the question names literally.
-    fn holders(&mut self, literals: &[Literal], k: usize) -> Result<Vec<(Candidate, Exact)>> {
+    fn holders(
+        &mut self,
+        literals: &[Literal],
+        words: &WordQuery,
+        k: usize,
+    ) -> Result<Vec<(Candidate, Exact)>> {
         let lexical = self.generation.lexical()?;
         timed(&mut self.stats.bm25, || {
-            let query = lexical.query(&self.search.query);
-            lexical.holders(literals, &query, k, self.selection.as_deref(), self.stop)
+            lexical.holders(literals, words, k, self.selection.as_deref(), self.stop)
         })
     }
 
-    fn bm25(&mut self, k: usize) -> Result<Vec<Candidate>> {
-        let lexical = self.generation.lexical()?;
-        let (query, selection) = (lexical.query(&self.search.query), self.selection.as_deref());
-        let found = timed(&mut self.stats.bm25, || lexical.search_in(&query, k, selection, self.stop))?;
+    fn bm25(&mut self, words: &WordQuery, k: usize) -> Result<Vec<Candidate>> {
+        let (lexical, selection) = (self.generation.lexical()?, self.selection.as_deref());
+        let found = timed(&mut self.stats.bm25, || lexical.search_in(words, k, selection, self.stop))?;
         self.legs.bm25 = Some(found.len());
         Ok(found)
     }
 
-    fn dense(&mut self, model: &dyn Embed, k: usize) -> Result<Vec<Candidate>> {
+    fn dense(&mut self, vector: &[f32], k: usize) -> Result<Vec<Candidate>> {
         let (lexical, vectors) = (self.generation.lexical()?, self.generation.vectors()?);
-        let vector = timed(&mut self.stats.embed, || model.embed_query(&self.search.query))?;
-        self.stop.check()?;
         let readers = lexical.searcher().segment_readers();
         let selection = self.selection.as_deref();
         let segments = (0..).zip(vectors).zip(readers).map(|((segment, vectors), reader)| match selection {
@@ -271,7 +296,7 @@ impl<'a> Question<'a> {
         let segments: Vec<_> = segments.collect();
         let tie = |address| lexical.tie(address);
         let scanned =
-            timed(&mut self.stats.dense, || crate::dense::scan(&segments, &vector, k, &tie, self.stop))?;
+            timed(&mut self.stats.dense, || crate::dense::scan(&segments, vector, k, &tie, self.stop))?;
         self.legs.dense = Some(scanned.len());
         let candidate = |(address, score)| Candidate { address, score, tie: lexical.tie(address) };
         Ok(scanned.into_iter().map(candidate).collect())
@@ -313,7 +338,7 @@ impl<'a> Question<'a> {
                     |selection: &Arc<Selection>| selection.rows(place.segment_ord).contains(place.doc_id);
                 *place != address && self.selection.as_ref().is_none_or(left)
             });
-            let count = u32::try_from(places.len()).unwrap_or(u32::MAX);
+            let count = count(places.len());
             places.sort_by_key(|place| lexical.tie(*place));
             places.truncate(PLACES_LISTED);
             let records =
@@ -410,7 +435,6 @@ fn truncation(found: &[Found], returned: usize, beside: &Surroundings) -> Option
         return None;
     }
     let given: usize = beside.of_hits.iter().flatten().map(|beside| beside.record.text.len()).sum();
-    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     Some(Truncation {
         total_hits: count(found.len()),
         returned_hits: count(returned),
@@ -422,13 +446,18 @@ fn truncation(found: &[Found], returned: usize, beside: &Surroundings) -> Option
 /// How many hits do not stand where they were indexed, by verdict.
 fn not_verified(findings: &[Finding]) -> Option<Notice> {
     let verdicts = [Verdict::Relocated, Verdict::Drifted, Verdict::Missing, Verdict::Unresolvable];
-    let count = |verdict| findings.iter().filter(|finding| finding.verdict() == verdict).count();
+    let with = |verdict| findings.iter().filter(|finding| finding.verdict() == verdict).count();
     let counts: Vec<(Verdict, u32)> = verdicts
         .into_iter()
-        .map(|verdict| (verdict, u32::try_from(count(verdict)).unwrap_or(u32::MAX)))
+        .map(|verdict| (verdict, count(with(verdict))))
         .filter(|(_, count)| *count > 0)
         .collect();
     (!counts.is_empty()).then_some(Notice::NotVerified { counts })
+}
+
+/// A number as answers have it, where none is that large.
+fn count(number: impl TryInto<u32>) -> u32 {
+    number.try_into().unwrap_or(u32::MAX)
 }
 
 fn timed<T>(time: &mut Duration, work: impl FnOnce() -> T) -> T {

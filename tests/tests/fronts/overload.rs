@@ -9,7 +9,7 @@ use proto::{Code, Failure};
 use serde_json::{Value, json};
 use tests::documents::RUNBOOK;
 use tests::mcp::SlowDaemon;
-use tests::{World, grpc, http, mcp};
+use tests::{World, grpc, http, mcp, runtime};
 
 /// How many the daemon lets in.
 const ADMITTED: usize = 8;
@@ -120,9 +120,8 @@ fn by_tool(answer: &Value) -> Outcome {
 }
 
 fn over_grpc(world: &World) -> Outcome {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let client = grpc::client(&world.socket());
-    match runtime.block_on(grpc::search(&client, "docs", "drain")) {
+    match runtime().block_on(grpc::search(&client, "docs", "drain")) {
         Ok(_) => Outcome::Answered,
         Err(status) => {
             let failure = Failure::from(status);
@@ -144,7 +143,6 @@ fn by_command(world: &World) -> Outcome {
 }
 
 fn is_serving(world: &World) -> bool {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let socket = SocketPath::try_from(world.socket()).unwrap();
-    matches!(runtime.block_on(health::check(&socket)).unwrap(), Health::Serving { .. })
+    matches!(runtime().block_on(health::check(&socket)).unwrap(), Health::Serving { .. })
 }

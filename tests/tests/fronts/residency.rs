@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 use tests::documents::RUNBOOK;
-use tests::{World, grpc, http, mcp};
+use tests::{World, grpc, http, mcp, runtime};
 
 /// What a front may hold, in KiB.
 const FRONT: u64 = 20 * 1024;
@@ -31,8 +31,7 @@ fn one_process_has_the_runtime_and_every_front_is_small() {
         assert_eq!(http::ask(over_http.address, mcp::post(&call)).status, 200);
     }
     let client = grpc::client(&world.socket());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    assert!(!runtime.block_on(grpc::search(&client, "docs", "drain")).unwrap().hits.is_empty());
+    assert!(!runtime().block_on(grpc::search(&client, "docs", "drain")).unwrap().hits.is_empty());
     world.search(&["drain"]);
 
     let processes = processes_of(world.home());

@@ -44,7 +44,7 @@ fn a_thousand_queries_leave_the_index_as_it_was() {
     let mut world = ingested();
     let before = picture(&world.index());
     world.start_daemon(&[]);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tests::runtime();
     let client = runtime.block_on(async { tests::grpc::client(&world.socket()) });
     for n in 0..1000 {
         let query = format!("pumpvalve{} drain", n % 31);
@@ -78,7 +78,7 @@ fn the_daemon_serves_as_a_user_that_owns_nothing_and_opens_nothing_for_writing()
     tests::wait::until(20, "the daemon", || std::os::unix::net::UnixStream::connect(&socket).ok());
 
     // Root may ask anyone's daemon.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tests::runtime();
     let client = runtime.block_on(async { tests::grpc::client(&socket) });
     let answer = runtime.block_on(tests::grpc::search(&client, "docs", "drain")).unwrap();
     assert_eq!(answer.mode, tests::grpc::Mode::Hybrid as i32);

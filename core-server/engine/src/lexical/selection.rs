@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use tantivy::SegmentReader;
 use tantivy::columnar::{Cardinality, StrColumn};
+use tantivy::{DocId, SegmentReader};
 
 use super::rows::Rows;
 use super::schema::{DATE, SOURCE, TAG, UPDATED};
@@ -44,13 +44,12 @@ impl Selection {
 impl Lexical {
     /// The rows that `filter` leaves.
     pub fn select(&self, filter: &Filter, stop: &Stop) -> Result<Selection> {
-        let segment = |reader: &SegmentReader| {
+        let segment = |(reader, dead): (&SegmentReader, &Vec<DocId>)| {
             stop.check()?;
-            select(reader, filter).map_err(failed("filtering chunks"))
+            select(reader, dead, filter).map_err(failed("filtering chunks"))
         };
-        Ok(Selection {
-            segments: self.searcher.segment_readers().iter().map(segment).collect::<Result<_>>()?,
-        })
+        let segments = self.searcher.segment_readers().iter().zip(&self.dead).map(segment);
+        Ok(Selection { segments: segments.collect::<Result<_>>()? })
     }
 
     /// How many documents have a row in `selection`.
@@ -63,8 +62,11 @@ impl Lexical {
     }
 }
 
-fn select(reader: &SegmentReader, filter: &Filter) -> tantivy::Result<Rows> {
-    let mut rows = alive(reader);
+fn select(reader: &SegmentReader, dead: &[DocId], filter: &Filter) -> tantivy::Result<Rows> {
+    let mut rows = Rows::all(reader.max_doc());
+    for &row in dead {
+        rows.remove(row);
+    }
     if !filter.paths.is_empty() {
         rows.intersect(&rows_with(reader, SOURCE, |path| filter.paths.admit(path))?);
     }
@@ -81,14 +83,6 @@ fn select(reader: &SegmentReader, filter: &Filter) -> tantivy::Result<Rows> {
         rows.intersect(&dated);
     }
     Ok(rows)
-}
-
-fn alive(reader: &SegmentReader) -> Rows {
-    let mut rows = Rows::all(reader.max_doc());
-    for row in (0..reader.max_doc()).filter(|&row| reader.has_deletes() && reader.is_deleted(row)) {
-        rows.remove(row);
-    }
-    rows
 }
 
 /// The rows, alive or not, with a value of `field` that is `wanted`.

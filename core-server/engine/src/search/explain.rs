@@ -2,6 +2,7 @@
 //!
 //! Deliberately left out: what each hit says of itself already, its scores and ranks (`query::LegPlace`).
 
+use super::count;
 use super::ranking::Ranking;
 use crate::error::Result;
 use crate::generation::Generation;
@@ -65,8 +66,4 @@ fn terms(generation: &Generation, query: &str) -> Result<Vec<TermExplanation>> {
         chunks: count(chunks),
     };
     Ok(query.terms.into_iter().zip(doc_freqs).map(term).collect())
-}
-
-fn count(number: impl TryInto<u32>) -> u32 {
-    number.try_into().unwrap_or(u32::MAX)
 }

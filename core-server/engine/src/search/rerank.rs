@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Found;
+use super::{Found, count};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::fusion::can_read;
@@ -123,10 +123,6 @@ fn rearrange(found: &mut [Found], scores: &[f64]) {
 /// that shares the question's words is near 1, and what answers it is not told from what mentions it.
 fn probability(score: f64) -> f64 {
     1.0 / (1.0 + (-score / SOFTNESS).exp())
-}
-
-fn count(candidates: usize) -> u32 {
-    u32::try_from(candidates).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
