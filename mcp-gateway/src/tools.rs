@@ -10,8 +10,7 @@ use proto::{OPERATIONS, Operation};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value};
 
-/// A part of an answer with at least so many fields is what the answer is about, and its fields are named. Of
-/// smaller parts only the type is.
+/// An answer's subject has at least so many fields; one without such a part is its own subject.
 const SUBJECT_FIELDS: usize = 6;
 
 /// Every tool, in the order of the contract.
@@ -22,7 +21,7 @@ pub(crate) fn all() -> Vec<Tool> {
 fn tool(operation: &'static Operation) -> Tool {
     Tool::new(operation.name, operation.description, Arc::new(object(operation.input_schema)))
         .with_title(operation.title)
-        .with_raw_output_schema(Arc::new(outline(&object(operation.output_schema), 0)))
+        .with_raw_output_schema(Arc::new(outline(&object(operation.output_schema))))
         .with_annotations(annotations())
 }
 
@@ -36,24 +35,40 @@ fn object(schema: &str) -> JsonObject {
     serde_json::from_str(schema).unwrap_or_default()
 }
 
-/// Types, and the names of fields: of the answer at depth 0 and of its subject at depth 1.
-fn outline(schema: &JsonObject, depth: usize) -> JsonObject {
+/// The types of an answer's fields, and of those of its subject: the part that has most of them.
+fn outline(answer: &JsonObject) -> JsonObject {
+    let widest = fields(answer).max_by_key(|(_, part)| width(part));
+    let mut outline = shape(answer, true);
+    if let Some((name, subject)) = widest.filter(|(_, part)| width(part) >= SUBJECT_FIELDS) {
+        outline["properties"][name] = shape(subject, true).into();
+    }
+    outline
+}
+
+/// A schema's type, its items', and, where they are to be named, its fields'.
+fn shape(schema: &JsonObject, named: bool) -> JsonObject {
     let mut outline = Map::new();
     if let Some(kind) = schema.get("type") {
         outline.insert("type".to_owned(), kind.clone());
     }
     if let Some(Value::Object(items)) = schema.get("items") {
-        outline.insert("items".to_owned(), self::outline(items, depth).into());
+        outline.insert("items".to_owned(), shape(items, named).into());
     }
-    if let Some(Value::Object(fields)) = schema.get("properties")
-        && (depth == 0 || depth == 1 && fields.len() >= SUBJECT_FIELDS)
-    {
-        let fields = fields.iter().filter_map(|(name, field)| {
-            Some((name.clone(), Value::Object(self::outline(field.as_object()?, depth + 1))))
-        });
+    if named && fields(schema).next().is_some() {
+        let fields = fields(schema).map(|(name, field)| (name.to_owned(), shape(field, false).into()));
         outline.insert("properties".to_owned(), Value::Object(fields.collect()));
     }
     outline
+}
+
+/// How many fields a part has, or each of its items.
+fn width(part: &JsonObject) -> usize {
+    fields(part.get("items").and_then(Value::as_object).unwrap_or(part)).count()
+}
+
+fn fields(schema: &JsonObject) -> impl Iterator<Item = (&String, &JsonObject)> {
+    let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    fields.filter_map(|(name, field)| Some((name, field.as_object()?)))
 }
 
 #[cfg(test)]
@@ -105,6 +120,12 @@ mod tests {
         assert_eq!(
             search["properties"]["hits"]["items"]["properties"]["citation"],
             json!({"type": "object"})
+        );
+        assert_eq!(search["properties"]["explanation"], json!({"type": "object"}));
+        let list = Value::Object((*all()[2].output_schema.clone().unwrap()).clone());
+        assert_eq!(
+            list["properties"]["collections"]["items"]["properties"]["modes"],
+            json!({"type": "array", "items": {"type": "string"}})
         );
     }
 
