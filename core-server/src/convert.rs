@@ -12,7 +12,7 @@ use engine::collection::CollectionName;
 use engine::filter::{Date, Filter, InvalidDate, InvalidGlob, Paths, Period, Tag};
 use engine::query::{
     CollectionSummary, FetchChunk, FetchedChunk, Hit, IndexStatus, LegPlace, Mode, ModelState, Neighbor,
-    Notice, Passage, PassageName, ScoreScale, Search, SearchAnswer, Side, Stats,
+    Notice, Passage, PassageName, Reach, ScoreScale, Search, SearchAnswer, Side, Stats,
 };
 use jiff::Timestamp;
 use proto::failure::Failure;
@@ -65,7 +65,10 @@ pub fn search(request: v1::SearchRequest) -> Result<Search, Failure> {
         max_bytes: request.max_bytes.unwrap_or(MAX_BYTES) as usize,
         verify: request.verify.unwrap_or(true),
         filter: filter(request.filter.unwrap_or_default())?,
-        neighbors: request.neighbors.unwrap_or_default() as usize,
+        reach: Reach {
+            neighbors: request.neighbors.unwrap_or_default() as usize,
+            section: request.section.unwrap_or_default(),
+        },
         explain: request.explain.unwrap_or_default(),
         rerank: request.rerank.unwrap_or(false),
         query: request.query,
@@ -493,7 +496,8 @@ mod tests {
         assert_eq!(default(v1::SearchRequest::FIELDS, "top_k"), search.top_k.to_string());
         assert_eq!(default(v1::SearchRequest::FIELDS, "max_bytes"), search.max_bytes.to_string());
         assert_eq!(default(v1::SearchRequest::FIELDS, "verify"), search.verify.to_string());
-        assert_eq!(default(v1::SearchRequest::FIELDS, "neighbors"), search.neighbors.to_string());
+        assert_eq!(default(v1::SearchRequest::FIELDS, "neighbors"), search.reach.neighbors.to_string());
+        assert_eq!(default(v1::SearchRequest::FIELDS, "section"), search.reach.section.to_string());
         assert_eq!(default(v1::SearchRequest::FIELDS, "explain"), search.explain.to_string());
         assert!(search.filter.is_empty());
         let fetch = v1::FetchChunkRequest { chunk_id: Some("0".repeat(32)), ..Default::default() };

@@ -55,6 +55,11 @@ pub fn words(notice: &Notice, audience: Audience) -> v1::Notice {
             "no document meets all conditions of the filter".to_owned(),
             "leave a condition out; tags are compared letter by letter, paths are relative to the collection's root",
         ),
+        Notice::SectionsLeftOut { hits } => (
+            "section_left_out",
+            format!("the whole section of {hits} hits does not fit into `max_bytes`"),
+            "ask for fewer hits, for more bytes, or for neighbours only",
+        ),
         Notice::EmbeddingPending { chunks } => (
             "embedding_pending",
             format!("vectors are still to be made for {chunks} passages"),
@@ -62,7 +67,7 @@ pub fn words(notice: &Notice, audience: Audience) -> v1::Notice {
         ),
     };
     let action = match (audience, notice) {
-        (Audience::Local, _) | (_, Notice::NothingLeft) => local,
+        (Audience::Local, _) | (_, Notice::NothingLeft | Notice::SectionsLeftOut { .. }) => local,
         (Audience::Remote, _) => TELL,
     };
     v1::Notice { code: code.to_owned(), message, action: action.to_owned() }
@@ -100,6 +105,7 @@ mod tests {
             Notice::CollectionSkipped { name: "old".into(), why: "it is damaged" },
             Notice::EmbeddingPending { chunks: 9 },
             Notice::NothingLeft,
+            Notice::SectionsLeftOut { hits: 2 },
         ]
     }
 

@@ -358,6 +358,7 @@ fn search(request: &Map<String, Value>) -> Option<SearchRequest> {
             "verify" => message.verify = Some(value.as_bool()?),
             "filter" => message.filter = Some(filter(value.as_object()?)?),
             "neighbors" => message.neighbors = Some(json::whole_number(value)?),
+            "section" => message.section = Some(value.as_bool()?),
             "rerank" => message.rerank = Some(value.as_bool()?),
             "explain" => message.explain = Some(value.as_bool()?),
             _ => return None,

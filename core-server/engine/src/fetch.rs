@@ -13,7 +13,7 @@ use crate::generation::Generation;
 use crate::id::{ChunkId, DocumentId};
 use crate::index::Collection;
 use crate::lexical::record::ChunkRecord;
-use crate::query::{Caller, FetchChunk, FetchedChunk, Neighbor, PassageName, Stats};
+use crate::query::{Caller, FetchChunk, FetchedChunk, Neighbor, PassageName, Reach, Stats};
 use crate::search::{Beside, passage, surroundings};
 use crate::stop::Stop;
 use crate::verify::{Generations, Place};
@@ -32,7 +32,8 @@ pub(crate) fn fetch_chunk(
     let began = Instant::now();
     let (cited, address, chunk) = find(&collection, &fetch.passage, stop)?;
     let hit = std::iter::once((address, &chunk));
-    let beside = surroundings(cited.lexical()?, hit, fetch.neighbors, usize::MAX)?.of_hits;
+    let reach = Reach { neighbors: fetch.neighbors, section: false };
+    let beside = surroundings(cited.lexical()?, hit, reach, usize::MAX)?.of_hits;
     let beside: Vec<Beside> = beside.into_iter().flatten().collect();
     let load = began.elapsed();
     let current = collection.generation();

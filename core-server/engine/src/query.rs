@@ -65,8 +65,8 @@ pub struct Search {
     pub rerank: bool,
     /// Which documents are looked into; the empty filter leaves all.
     pub filter: Filter,
-    /// How many passages before and after each hit are given as well.
-    pub neighbors: usize,
+    /// What around each hit is given as well.
+    pub reach: Reach,
     /// Whether the answer says how it came about.
     pub explain: bool,
 }
@@ -83,10 +83,19 @@ impl Search {
             verify: true,
             rerank: false,
             filter: Filter::default(),
-            neighbors: 0,
+            reach: Reach::default(),
             explain: false,
         }
     }
+}
+
+/// How far around a hit passages of its document are given with it; by default none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// So many before it and after it.
+    pub neighbors: usize,
+    /// The whole of its section, where that fits into `max_bytes`.
+    pub section: bool,
 }
 
 /// The answer to a question.
@@ -329,6 +338,11 @@ pub enum Notice {
     },
     /// The filter left no document.
     NothingLeft,
+    /// The whole section of some hits does not fit.
+    SectionsLeftOut {
+        /// Of how many.
+        hits: u32,
+    },
     /// Vectors are still being made for some chunks.
     EmbeddingPending {
         /// How many.

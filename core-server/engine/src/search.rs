@@ -74,6 +74,7 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
     let returned = fitting(&found, search.max_bytes);
     let beside = question.surroundings(&found[..returned])?;
     let truncated = truncation(&found, returned, &beside);
+    notices.extend(sections_left_out(&beside));
     let (findings, findings_beside) =
         question.verify(engine, &collection, &found[..returned], &beside.of_hits)?;
     notices.extend(not_verified(&findings));
@@ -353,12 +354,12 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// The passages beside the hits, as many as were asked for and fit.
+    /// What stands around the hits, as far as it was asked for and fits.
     fn surroundings(&mut self, found: &[Found]) -> Result<Surroundings> {
         let room = self.search.max_bytes.saturating_sub(bytes(found));
         let lexical = self.generation.lexical()?;
         let hits = found.iter().map(|found| (found.place.address, &found.record));
-        timed(&mut self.stats.load, || surroundings(lexical, hits, self.search.neighbors, room))
+        timed(&mut self.stats.load, || surroundings(lexical, hits, self.search.reach, room))
     }
 
     /// Checks the hits and what stands beside them, each source once.
@@ -441,6 +442,12 @@ fn truncation(found: &[Found], returned: usize, beside: &Surroundings) -> Option
         total_bytes: count(bytes(found) + given + beside.bytes_left_out),
         returned_bytes: count(bytes(&found[..returned]) + given),
     })
+}
+
+/// How many hits have a section that does not fit.
+fn sections_left_out(beside: &Surroundings) -> Option<Notice> {
+    let hits = count(beside.sections_left_out);
+    (hits > 0).then_some(Notice::SectionsLeftOut { hits })
 }
 
 /// How many hits do not stand where they were indexed, by verdict.

@@ -7,7 +7,7 @@ mod fixture;
 
 use engine::citation::{Reason, Verdict};
 use engine::query::{
-    Caller, FetchChunk, Mode, Neighbor, PassageName, Search, SearchAnswer, Side, Truncation,
+    Caller, FetchChunk, Mode, Neighbor, Notice, PassageName, Reach, Search, SearchAnswer, Side, Truncation,
 };
 use engine::stop::Stop;
 
@@ -25,7 +25,8 @@ fn world() -> World {
 }
 
 fn ask(world: &World, query: &str, neighbors: usize, max_bytes: usize) -> SearchAnswer {
-    let search = Search { mode: Some(Mode::Bm25), neighbors, max_bytes, ..Search::new(query) };
+    let reach = Reach { neighbors, section: false };
+    let search = Search { mode: Some(Mode::Bm25), reach, max_bytes, ..Search::new(query) };
     world.engine().search(&search, &Caller::default(), &Stop::never()).expect("answered")
 }
 
@@ -88,7 +89,8 @@ fn neighbours_have_a_standing_of_their_own() {
         .collect();
     assert_eq!(standings, [(Verdict::Drifted, false), (Verdict::Relocated, true)]);
     assert_eq!(hit.neighbors[0].passage.indexed_text.as_deref(), Some(CHUNKS[2]));
-    let unchecked = Search { neighbors: 1, verify: false, mode: Some(Mode::Bm25), ..Search::new("delta") };
+    let reach = Reach { neighbors: 1, section: false };
+    let unchecked = Search { reach, verify: false, mode: Some(Mode::Bm25), ..Search::new("delta") };
     let answer = world.engine().search(&unchecked, &Caller::default(), &Stop::never()).expect("answered");
     let not_checked = |neighbor: &Neighbor| neighbor.passage.reason == Reason::NotRequested;
     assert!(answer.hits[0].neighbors.iter().all(not_checked));
@@ -134,4 +136,90 @@ fn a_fetched_passage_brings_those_of_its_own_generation() {
     assert_eq!(texts(&fetched.neighbors, Side::After), [CHUNKS[6]]);
     let generations = fetched.neighbors.iter().map(|neighbor| neighbor.passage.citation.generation);
     assert!(generations.into_iter().all(|generation| generation == fetched.found_in));
+}
+
+const SECTIONS: [&str; 8] = [
+    "preamble alpha",
+    "# Top\n\nbravo",
+    "## One\n\ncharlie",
+    "delta",
+    "### Within\n\necho",
+    "## Two\n\nfoxtrot",
+    "golf",
+    "hotel",
+];
+
+fn sections() -> World {
+    let world = World::new();
+    world.write("book.md", SECTIONS.join("\n\n"));
+    world.publish(&[("book.md", &SECTIONS)]);
+    world
+}
+
+fn ask_sections(world: &World, query: &str, neighbors: usize, max_bytes: usize) -> SearchAnswer {
+    let reach = Reach { neighbors, section: true };
+    let search = Search { mode: Some(Mode::Bm25), reach, max_bytes, ..Search::new(query) };
+    world.engine().search(&search, &Caller::default(), &Stop::never()).expect("answered")
+}
+
+#[test]
+fn a_hit_brings_its_section_with_those_within_it() {
+    let world = sections();
+    for (query, before, after) in [
+        ("alpha", 0..0, 0..0),
+        ("bravo", 0..0, 2..8),
+        ("charlie", 0..0, 3..5),
+        ("delta", 2..3, 4..5),
+        ("echo", 0..0, 0..0),
+        ("golf", 5..6, 7..8),
+    ] {
+        let answer = ask_sections(&world, query, 0, usize::MAX);
+        assert_eq!(beside(&answer), [(SECTIONS[before].to_vec(), SECTIONS[after].to_vec())], "{query}");
+        assert_eq!((answer.truncated, answer.notices), (None, vec![]), "{query}");
+    }
+    // Neighbours beyond the section come as well.
+    let answer = ask_sections(&world, "delta", 2, usize::MAX);
+    assert_eq!(beside(&answer), [(SECTIONS[1..3].to_vec(), SECTIONS[4..6].to_vec())]);
+    // A document without headings is one section.
+    let answer = ask_sections(&self::world(), "delta", 0, usize::MAX);
+    assert_eq!(beside(&answer), [(CHUNKS[..3].to_vec(), CHUNKS[4..].to_vec())]);
+}
+
+#[test]
+fn a_section_is_given_whole_or_not_at_all() {
+    let world = sections();
+    let bytes = |texts: &[&str]| texts.iter().map(|text| text.len()).sum::<usize>();
+    let whole = bytes(&SECTIONS[2..5]);
+    let answer = ask_sections(&world, "delta", 0, whole);
+    assert_eq!(beside(&answer), [(vec![SECTIONS[2]], vec![SECTIONS[4]])]);
+    assert_eq!(answer.notices, []);
+    // One byte less: nothing of it, which is said; neighbours still come as far as they fit.
+    for (neighbors, expected) in [(0, (vec![], vec![])), (1, (vec![SECTIONS[2]], vec![]))] {
+        let answer = ask_sections(&world, "delta", neighbors, whole - 1);
+        assert_eq!(beside(&answer), [expected]);
+        assert_eq!(answer.notices, [Notice::SectionsLeftOut { hits: 1 }]);
+    }
+}
+
+#[test]
+fn hits_of_one_section_share_it() {
+    let world = sections();
+    let bytes = |texts: &[&str]| texts.iter().map(|text| text.len()).sum::<usize>();
+    // The better hit is last in the section; the bytes suffice for both hits and the rest of it, and for nothing more.
+    let answer = ask_sections(&world, "hotel hotel foxtrot", 0, bytes(&SECTIONS[5..8]));
+    let hits: Vec<_> = answer.hits.iter().filter_map(|hit| hit.passage.text.as_deref()).collect();
+    assert_eq!(hits, [SECTIONS[7], SECTIONS[5]]);
+    assert_eq!(beside(&answer), [(vec![SECTIONS[6]], vec![]), (vec![], vec![])]);
+    assert_eq!((answer.notices, answer.truncated), (vec![], None));
+    // What lies beyond another hit comes with that one, and its room is not given away to a section in between.
+    let answer = ask_sections(
+        &world,
+        "hotel hotel hotel delta delta golf",
+        0,
+        bytes(&SECTIONS[3..4]) + bytes(&SECTIONS[5..8]),
+    );
+    let hits: Vec<_> = answer.hits.iter().filter_map(|hit| hit.passage.text.as_deref()).collect();
+    assert_eq!(hits, [SECTIONS[7], SECTIONS[3], SECTIONS[6]]);
+    assert_eq!(beside(&answer), [(vec![], vec![]), (vec![], vec![]), (vec![SECTIONS[5]], vec![])]);
+    assert_eq!(answer.notices, [Notice::SectionsLeftOut { hits: 1 }]);
 }

@@ -26,6 +26,9 @@ pub struct SearchRequest {
     /// Passages to give before and after each hit.
     #[prost(uint32, optional, tag = "8")]
     pub neighbors: ::core::option::Option<u32>,
+    /// Give each hit's whole section as well, where it fits.
+    #[prost(bool, optional, tag = "11")]
+    pub section: ::core::option::Option<bool>,
     /// Say how the ranking came about.
     #[prost(bool, optional, tag = "9")]
     pub explain: ::core::option::Option<bool>,

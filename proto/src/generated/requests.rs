@@ -155,6 +155,16 @@ impl SearchRequest {
             flag: None,
             value_name: None,
         },
+        crate::field::Field {
+            name: "section",
+            description: "Give each hit's whole section as well, where it fits.",
+            kind: crate::field::Kind::Switch,
+            required: false,
+            default: Some("false"),
+            one_of: None,
+            flag: None,
+            value_name: None,
+        },
     ];
 }
 
@@ -173,6 +183,7 @@ impl crate::json::Asked for SearchRequest {
             neighbors: object.one(&Self::FIELDS[7], crate::json::whole_number)?,
             explain: object.one(&Self::FIELDS[8], crate::json::switch)?,
             rerank: object.one(&Self::FIELDS[9], crate::json::switch)?,
+            section: object.one(&Self::FIELDS[10], crate::json::switch)?,
         })
     }
 

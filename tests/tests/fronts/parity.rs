@@ -112,6 +112,13 @@ fn answered(chunk: &Value) -> Vec<Row> {
         ),
         row("search", with(docs("drain"), "filter", json!({"tags_all": ["no such tag"]})), "answer", 5),
         row("search", with(docs("drain"), "neighbors", json!(3)), "answer", 5),
+        row("search", with(docs("drain"), "section", json!(true)), "answer", 5),
+        row(
+            "search",
+            with(with(docs("drain"), "section", json!(true)), "max_bytes", json!(1024)),
+            "answer",
+            5,
+        ),
         row("search", with(docs("drain"), "explain", json!(true)), "answer", 5),
         row(
             "fetch_chunk",
@@ -192,6 +199,7 @@ fn refused(chunk: &Value) -> Vec<Row> {
         bad("search", docs("filter", json!({"from": "2026-03-02", "until": "2026-03-01"})), 5),
         bad("search", docs("neighbors", json!(4)), 5),
         bad("search", docs("neighbors", json!(-1)), 4),
+        bad("search", docs("section", json!("yes")), 3),
         bad("search", docs("explain", json!("yes")), 3),
         bad("search", docs("rerank", json!("yes")), 3),
         bad("fetch_chunk", json!({"chunk_id": chunk["chunk_id"], "collection": "docs", "neighbors": 4}), 5),

@@ -150,6 +150,12 @@ fn a_person_sees_what_stands_beside_a_hit_and_why_it_is_one() {
     assert!(sides.is_sorted_by(|left, right| left >= right), "{sides:?}");
     let starts = neighbors.iter().map(|neighbor| neighbor["citation"]["start_byte"].as_u64().unwrap());
     assert!(starts.is_sorted(), "{hit:#}");
+    // The whole manual is one section, and too large for the smallest answer.
+    let all = world.search(&["harbourvalve40", "--top-k", "1", "--section"]);
+    assert!(all["hits"][0]["neighbors"].as_array().unwrap().len() > 6, "{all:#}");
+    let small = world.search(&["harbourvalve40", "--top-k", "1", "--section", "--max-bytes", "1024"]);
+    assert_eq!(small["hits"][0]["neighbors"], serde_json::json!([]));
+    assert_eq!(small["notices"][0]["code"], "section_left_out", "{small:#}");
     let fetched =
         world.footnote(["fetch", "-c", "docs", "--neighbors", "1", hit["chunk_id"].as_str().unwrap()]);
     assert!(fetched.stdout.contains("before: docs/manual.md:"), "{fetched}");

@@ -168,7 +168,9 @@ fn records(source: &str, state: &FileState, stored: &[u8], texts: &[&str]) -> Ve
     let index = LineIndex::new(stored);
     let mut ordinals: HashMap<String, u32> = HashMap::new();
     let mut from = 0;
+    let mut headings = Vec::new();
     let record = |text: &&str| {
+        open_section(&mut headings, text);
         let start =
             from + memchr::memmem::find(&stored[from..], text.as_bytes()).expect("the file holds its chunks");
         from = start + text.len();
@@ -187,13 +189,23 @@ fn records(source: &str, state: &FileState, stored: &[u8], texts: &[&str]) -> Ve
             text_sha256: Sha256::of(text.as_bytes()),
             text: (*text).to_owned(),
             title: None,
-            heading_path: Vec::new(),
+            heading_path: headings.clone(),
             tags: Vec::new(),
             date: None,
             updated: None,
         }
     };
     texts.iter().map(record).collect()
+}
+
+/// Opens the section whose heading, `## like this`, is a chunk's first line.
+fn open_section(headings: &mut Vec<String>, text: &str) {
+    let line = text.lines().next().unwrap_or_default();
+    let name = line.trim_start_matches('#');
+    if let Some(above) = (line.len() - name.len()).checked_sub(1) {
+        headings.truncate(above);
+        headings.push(name.trim().to_owned());
+    }
 }
 
 fn write_lexical(folder: &Path, chunks: &[ChunkRecord]) {
