@@ -54,8 +54,17 @@ pub struct Engine {
 impl Engine {
     /// Opens what there is. Models are loaded by a thread of their own; nothing here waits for them.
     pub fn open(config: Config) -> Result<Self> {
+        Ok(Self::over(Index::open(config.index_dir.clone())?, config))
+    }
+
+    /// Opens one collection, as if there were no other: what is wrong with the others is not looked at.
+    pub fn open_only(config: Config, name: CollectionName) -> Result<Self> {
+        Ok(Self::over(Index::open_only(config.index_dir.clone(), name)?, config))
+    }
+
+    fn over(index: Index, config: Config) -> Self {
         let engine = Self {
-            index: Index::open(config.index_dir.clone())?,
+            index,
             models: Models::new(Store::open(&config.model_dir), config.sessions),
             reranker: Reranker::new(
                 Store::open(&config.model_dir),
@@ -66,7 +75,7 @@ impl Engine {
             config,
         };
         engine.refresh_models();
-        Ok(engine)
+        engine
     }
 
     /// Looks for newly published generations and collections that came or went. Called a few times a second;

@@ -25,6 +25,8 @@ const ATTEMPTS: usize = 3;
 #[derive(Debug)]
 pub struct Index {
     dir: PathBuf,
+    /// What is looked at, where that is not everything.
+    only: Option<CollectionName>,
     seen: ArcSwap<Seen>,
     /// Held while looking, so that of two looks at once the older cannot win.
     looking: Mutex<()>,
@@ -62,8 +64,17 @@ pub struct Collection {
 impl Index {
     /// Looks at `dir` for the first time; it need not exist.
     pub fn open(dir: PathBuf) -> Result<Self> {
-        let index =
-            Self { dir, seen: ArcSwap::default(), looking: Mutex::default(), opened: Mutex::default() };
+        Self::look(dir, None)
+    }
+
+    /// Looks at one collection beneath `dir`, which need not be there, as if there were no other.
+    pub fn open_only(dir: PathBuf, name: CollectionName) -> Result<Self> {
+        Self::look(dir, Some(name))
+    }
+
+    fn look(dir: PathBuf, only: Option<CollectionName>) -> Result<Self> {
+        let (seen, looking, opened) = Default::default();
+        let index = Self { dir, only, seen, looking, opened };
         index.refresh()?;
         Ok(index)
     }
@@ -140,15 +151,19 @@ impl Index {
             return Ok(Arc::clone(collection));
         }
         // Published since the last look, or not readable: opening it says which.
-        match Collection::open(&self.dir, name)? {
+        let is_looked_at = self.only.as_ref().is_none_or(|only| only == name);
+        match is_looked_at.then(|| Collection::open(&self.dir, name)).transpose()?.flatten() {
             Some(collection) => Ok(Arc::new(collection)),
             None if seen.collections.is_empty() => Err(Error::NothingIngested),
             None => Err(Error::CollectionNotFound { name: name.clone(), known: seen.names() }),
         }
     }
 
-    /// Names of the directories there are, but for hidden ones.
+    /// Names of the directories to look at: those there are, but for hidden ones.
     fn directories(&self) -> Result<Vec<String>> {
+        if let Some(only) = &self.only {
+            return Ok(vec![only.to_string()]);
+        }
         let failed = |source| Error::ReadIndex { path: self.dir.clone(), source };
         let entries = match std::fs::read_dir(&self.dir) {
             Ok(entries) => entries,

@@ -101,6 +101,18 @@ fn a_new_generation_is_picked_up_and_the_old_one_goes_on_for_who_holds_it() {
 }
 
 #[test]
+fn an_engine_of_one_collection_knows_no_other() {
+    let world = two_collections();
+    fs::write(world.index_dir().join("docs/CURRENT"), "nonsense").expect("written");
+    let engine = Engine::open_only(world.config(), "other".parse().expect("a name")).expect("opened");
+    assert_eq!(listed(&engine), ["other"]);
+    assert_eq!(engine.list_collections(&Stop::never()).expect("listed").1, []);
+    assert!(
+        matches!(status_error(&engine, Some("docs")), Error::CollectionNotFound { known, .. } if known.len() == 1)
+    );
+}
+
+#[test]
 fn what_does_not_open_is_left_out_with_a_notice_and_refused_by_name() {
     type Harm = fn(&World);
     type IsRight = fn(&Error) -> bool;

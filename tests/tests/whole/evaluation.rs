@@ -137,6 +137,19 @@ fn a_regression_fails_and_the_same_run_does_not() {
 }
 
 #[test]
+fn what_is_wrong_with_other_collections_is_not_looked_at() {
+    let bench = Bench::new();
+    let other = bench.world.doc("kitchen");
+    let run = bench.world.footnote(["ingest", other.to_str().unwrap(), "--collection", "other"]);
+    assert_eq!(run.code, 0, "{run}");
+    fs::write(bench.world.index().join("other/CURRENT"), "nonsense").unwrap();
+    let run = bench.eval("docs", &[]);
+    assert_eq!((run.code, &*run.stderr), (0, ""), "{run}");
+    // What is wrong with the one that is asked for is said.
+    assert_eq!(bench.eval("other", &[]).code, 7);
+}
+
+#[test]
 fn quotations_are_found_across_cuts_and_missing_ones_are_named() {
     let bench = Bench::new();
     let quotes = "\

@@ -93,15 +93,18 @@ impl World {
     }
 
     pub(crate) fn engine(&self) -> Engine {
-        Engine::open(Config {
+        Engine::open(self.config()).expect("opened")
+    }
+
+    pub(crate) fn config(&self) -> Config {
+        Config {
             index_dir: self.index_dir(),
             model_dir: self.model_dir(),
             source_roots: self.source_roots.clone(),
             sessions: 1,
             reranker: RerankerChoice::Installed,
             rerank_sessions: 2,
-        })
-        .expect("opened")
+        }
     }
 
     fn index(&self, source: &str, texts: &[&str]) -> (FileState, Vec<ChunkRecord>) {

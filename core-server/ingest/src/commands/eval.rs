@@ -177,14 +177,15 @@ fn measure(
     progress: &Progress,
 ) -> Result<Report> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let engine = Engine::open(Config {
+    let config = Config {
         index_dir: subject.index_dir.clone(),
         model_dir: places.store.dir().to_owned(),
         source_roots: Vec::new(),
         sessions: cores,
         reranker: RerankerChoice::Installed,
         rerank_sessions: cores,
-    })?;
+    };
+    let engine = Engine::open_only(config, subject.collection.clone())?;
     let collection = engine.index().resolve(Some(&subject.collection), &Caller::default())?;
     let generation: &Generation = collection.generation();
     let corpus = Corpus::of(generation)?;

@@ -30,7 +30,8 @@ pub const SERVED: usize = 50;
 const PASSAGES_PER_ITEM: usize = 4;
 
 /// The stages of a request, in their order; the last is all of it.
-pub const STAGES: [&str; 8] = ["embed", "bm25", "dense", "fusion", "load", "rerank", "verify", "total"];
+pub const STAGES: [&str; 9] =
+    ["embed", "bm25", "dense", "fusion", "load", "rerank", "verify", "highlight", "total"];
 
 /// How passages are ranked, as it is typed.
 #[derive(
@@ -188,7 +189,6 @@ fn abstains(answer: &SearchAnswer) -> bool {
 
 fn in_milliseconds(stats: &Stats, begun: Instant) -> [f64; STAGES.len()] {
     let total = begun.elapsed();
-    let Stats { embed, bm25, dense, fusion, load, rerank, verify, filter: _, highlight: _, explain: _ } =
-        *stats;
-    [embed, bm25, dense, fusion, load, rerank, verify, total].map(|time| 1e3 * time.as_secs_f64())
+    let Stats { embed, bm25, dense, fusion, load, rerank, verify, highlight, filter: _, explain: _ } = *stats;
+    [embed, bm25, dense, fusion, load, rerank, verify, highlight, total].map(|time| 1e3 * time.as_secs_f64())
 }
