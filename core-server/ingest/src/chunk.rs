@@ -30,7 +30,7 @@ pub(crate) use plain::lines;
 
 /// The chunker's name and version. Whatever changes a cut or a heading path for any text is a new version: chunk ids
 /// and embeddings hang on it.
-pub const CHUNKER: &str = "structure/1";
+pub const CHUNKER: &str = "structure/2";
 
 /// A heading longer than this, by the chunker's measure, is shortened in heading paths.
 const LONGEST_HEADING: u64 = 32 * TOKEN;

@@ -24,22 +24,26 @@ pub(super) const TOKEN: u64 = 64;
 /// How much `text` is taken to be, in parts of a [`TOKEN`].
 pub(super) fn measure(text: &str) -> u64 {
     let mut measure = Measure::default();
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        if bytes[at].is_ascii() {
-            // CRLF is one line end, so that a file keeps its cuts when its line ends are converted.
-            if bytes[at..].starts_with(b"\r\n") {
-                at += 1;
-            }
-            measure.ascii(bytes[at]);
-            at += 1;
-        } else if let Some(character) = text[at..].chars().next() {
-            measure.wide(character);
-            at += character.len_utf8();
-        }
-    }
+    measure.read(text);
     measure.total()
+}
+
+/// The most that `text` adds to a piece that ends in `before`, wherever that piece begins: letters that go on with a word may
+/// cost more than as a word of their own, and how much hangs on where the word began.
+pub(super) fn added(before: &str, text: &str) -> u64 {
+    let alone = measure(text);
+    if !(before.ends_with(char::is_alphabetic) && text.starts_with(char::is_alphabetic)) {
+        return alone;
+    }
+    let mut word = Measure::default();
+    word.read(before);
+    let long_words = (0..LETTERS_MORE).map(|more| {
+        let length = LETTERS_AT_ONCE + more;
+        let mut measure = Measure { length, consonants: CONSONANTS, run: word.run, ..Measure::default() };
+        measure.read(text);
+        measure.total()
+    });
+    long_words.fold(alone, u64::max)
 }
 
 /// The beginning of `text` that `longest` parts hold, with an ellipsis where something is left out; cut between words
@@ -89,6 +93,24 @@ struct Measure {
 }
 
 impl Measure {
+    fn read(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            if bytes[at].is_ascii() {
+                // CRLF is one line end, so that a file keeps its cuts when its line ends are converted.
+                if bytes[at..].starts_with(b"\r\n") {
+                    at += 1;
+                }
+                self.ascii(bytes[at]);
+                at += 1;
+            } else if let Some(character) = text[at..].chars().next() {
+                self.wide(character);
+                at += character.len_utf8();
+            }
+        }
+    }
+
     fn ascii(&mut self, byte: u8) {
         match byte {
             b'a'..=b'z' => {
@@ -206,6 +228,23 @@ mod tests {
         assert!(measure("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08") >= 32 * TOKEN);
         assert!(measure(&"x".repeat(3_000)) >= 900 * TOKEN);
         assert!(measure(&" ".repeat(64_000)) >= 900 * TOKEN);
+    }
+
+    #[test]
+    fn no_text_is_more_than_its_parts_add_to_it() {
+        let mut state = 7_u32;
+        for _ in 0..2_000 {
+            let letters = (0..60).map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                char::from(b"bcdfXYaeE0/ "[(state >> 24) as usize % 12])
+            });
+            let text: String = letters.collect();
+            let parts: Vec<&str> = (0..60).step_by(20).map(|at| &text[at..at + 20]).collect();
+            let sum = measure(parts[0]) + added(parts[0], parts[1]) + added(parts[1], parts[2]);
+            assert!(measure(&text) <= sum, "{text}: {} > {sum}", measure(&text));
+        }
+        assert!(measure("strengthstrengths") > measure("strengths") + measure("trengths"));
+        assert_eq!(added("two ", "words"), measure("words"));
     }
 
     #[test]

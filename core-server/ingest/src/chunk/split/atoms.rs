@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::{Boundary, Grain, LARGEST, hash, is_whole, level};
 use crate::chunk::code;
-use crate::chunk::measure::measure;
+use crate::chunk::measure::{added, measure};
 
 /// Letters of a word without any place to cut it that stay together at least, and at most.
 const STRETCH: Range<usize> = 16..64;
@@ -17,6 +17,7 @@ const STRETCH: Range<usize> = 16..64;
 pub(super) struct Atom {
     pub(super) start: usize,
     pub(super) level: u16,
+    /// What it adds to a piece at most.
     pub(super) cost: u64,
     pub(super) hash: u32,
 }
@@ -74,6 +75,8 @@ impl Atoms<'_> {
                 }
             }
             _ => {
+                let before = self.done.last().map_or("", |atom| &self.text[atom.start..range.start]);
+                let cost = added(before, slice);
                 self.done.push(Atom { start: range.start, level, cost, hash: hash(slice.trim().as_bytes()) });
             }
         }
