@@ -14,8 +14,9 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use engine::analysis::{Reading, analyze};
+use engine::analysis::{Language, Reading, analyze};
 use engine::citation::{ByteRange, LineRange, SourceClass};
+use engine::exact::literals;
 use engine::id::{ChunkId, DocumentId, Sha256};
 use engine::lexical::Lexical;
 use engine::lexical::directory::Exclusive;
@@ -59,7 +60,8 @@ fn word(mut rank: u64) -> String {
 fn record(number: u32, numbers: &mut Numbers) -> ChunkRecord {
     let source = format!("docs/part-{}/page-{}.md", number / 1000, number / 10);
     let document_id = DocumentId::of_source(&source);
-    let text = (0..150).map(|_| numbers.word()).collect::<Vec<_>>().join(" ");
+    let mut text = (0..150).map(|_| numbers.word()).collect::<Vec<_>>().join(" ");
+    text.push_str(&format_args!(" ERR_CONN_{number}").to_string());
     let text_sha256 = Sha256::of(text.as_bytes());
     ChunkRecord {
         chunk_id: ChunkId::of_text(document_id, text_sha256, 0),
@@ -114,10 +116,19 @@ fn benchmark(criterion: &mut Criterion) {
             terms
         });
     });
+    group.bench_function("language", |bencher| {
+        bencher.iter(|| texts.iter().filter_map(|record| Language::of(&record.text)).count());
+    });
     group.bench_function("to_document", |bencher| {
         bencher.iter(|| texts.iter().map(|record| record.to_document().len()).sum::<usize>());
     });
     group.finish();
+
+    let question = "why does parse_config_file fail with ERR_CONN_7781 in \"the main pool\" of v1.2.3?";
+    let prose = "why does the service fail to connect to the main pool after an upgrade?";
+    for (name, query) in [("literals_of_a_question", question), ("literals_of_prose", prose)] {
+        criterion.bench_function(name, |bencher| bencher.iter(|| literals(black_box(query)).len()));
+    }
 
     for chunks in [1_000, 10_000, 100_000] {
         let (_folder, lexical) = build(chunks);
@@ -133,6 +144,23 @@ fn benchmark(criterion: &mut Criterion) {
                 });
             });
         }
+        let mut next = (0..chunks).cycle();
+        group.bench_function(BenchmarkId::new("one_identifier", chunks), |bencher| {
+            bencher.iter(|| {
+                let query = format!("what is ERR_CONN_{}", next.next().unwrap());
+                let literals = literals(&query);
+                lexical.holders(&literals, &lexical.query(&query), 100, None, &Stop::never()).unwrap().len()
+            });
+        });
+        // Its words are common, and no chunk holds it: every chunk that has them is read.
+        let phrase = format!("\"{} {} {}\"", word(0), word(0), word(1));
+        let phrase_literals = literals(&phrase);
+        group.bench_function(BenchmarkId::new("a_phrase_of_common_words", chunks), |bencher| {
+            bencher.iter(|| {
+                let query = lexical.query(&phrase);
+                lexical.holders(&phrase_literals, &query, 100, None, &Stop::never()).unwrap().len()
+            });
+        });
         let found: Vec<_> = queries
             .iter()
             .map(|query| lexical.search(&lexical.query(query), 10, &Stop::never()).unwrap())

@@ -182,17 +182,22 @@ impl<S: FnMut(Kind, &str)> Terms<'_, S> {
         let kind = if self.reading.is_common(&self.lower) { Kind::Stop } else { Kind::Stem };
         let is_accented = kind == Kind::Stem && *folded != *self.lower;
         let sink = &mut *self.sink;
+        let mut next = kind;
+        // Kept only for the few words that may have other stems without accents.
         let mut stems = Vec::new();
         self.reading.stems(&self.lower, |stem| {
-            sink(if stems.is_empty() { kind } else { Kind::Also }, stem);
-            stems.push(stem.to_owned());
+            sink(next, stem);
+            next = Kind::Also;
+            if is_accented {
+                stems.push(stem.to_owned());
+            }
         });
         if is_accented {
-            let mut first = Kind::Unaccented;
+            let mut next = Kind::Unaccented;
             self.reading.stems(&folded, |stem| {
                 if !stems.iter().any(|other| other == stem) {
-                    sink(first, stem);
-                    first = Kind::Also;
+                    sink(next, stem);
+                    next = Kind::Also;
                 }
             });
         }

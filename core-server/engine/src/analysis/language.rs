@@ -65,6 +65,9 @@ impl Reading {
     /// in no alphabet, or in none of a language that is read, is its own stem.
     pub(super) fn stems(self, lower: &str, mut sink: impl FnMut(&str)) {
         let languages = self.stems.written_in(Alphabet::of(lower));
+        if languages == Languages::default().with(Language::English) {
+            return sink(&Language::English.stem(lower));
+        }
         if languages.is_empty() {
             return sink(&fold::without_accents(lower));
         }

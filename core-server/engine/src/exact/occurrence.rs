@@ -37,17 +37,14 @@ impl<'a> Text<'a> {
 
     /// How it holds `literal`, where it does. A phrase may be broken by lines.
     pub fn occurrence(&self, literal: &Literal) -> Option<Occurrence> {
+        // What stands as written stands folded, and most texts hold neither.
+        let folded = look(self.folded(), &literal.folded, literal.is_phrase)?;
         let as_written = if literal.text.contains(' ') { self.spaced() } else { self.composed() };
-        let first = look(as_written, &literal.text, literal.is_phrase);
-        if first == Some(Place::Whole) {
-            return Some(Occurrence::AsWritten);
-        }
-        let second = look(self.folded(), &literal.folded, literal.is_phrase);
-        match (first, second) {
-            (_, Some(Place::Whole)) => Some(Occurrence::Folded),
-            (Some(_), _) | (_, Some(_)) => Some(Occurrence::Part),
-            (None, None) => None,
-        }
+        Some(match (look(as_written, &literal.text, literal.is_phrase), folded) {
+            (Some(Place::Whole), _) => Occurrence::AsWritten,
+            (_, Place::Whole) => Occurrence::Folded,
+            (_, Place::Part) => Occurrence::Part,
+        })
     }
 
     fn composed(&self) -> &str {
@@ -62,7 +59,7 @@ impl<'a> Text<'a> {
     }
 
     fn folded(&self) -> &str {
-        self.folded.get_or_init(|| folded(self.spaced()))
+        self.folded.get_or_init(|| folded(self.composed()))
     }
 }
 
@@ -70,31 +67,35 @@ impl<'a> Text<'a> {
 pub(super) fn single_spaced(text: &str) -> String {
     let mut spaced = String::with_capacity(text.len());
     for c in text.chars() {
-        match c {
-            _ if !c.is_whitespace() => spaced.push(c),
-            _ if spaced.ends_with(' ') => {}
-            _ => spaced.push(' '),
-        }
+        push_spaced(&mut spaced, c);
     }
     spaced
 }
 
-/// Without case, and with one kind of apostrophe and dash.
+/// Without case, with one kind of apostrophe and dash, and with single spaces.
 pub(super) fn folded(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            'A'..='Z' => folded.push(c.to_ascii_lowercase()),
-            _ if c.is_ascii() => folded.push(c),
+            _ if c.is_ascii() => push_spaced(&mut folded, c.to_ascii_lowercase()),
             '‘' | '’' => folded.push('\''),
             '“' | '”' => folded.push('"'),
             '‐' | '‑' | '–' | '−' => folded.push('-'),
             'ς' => folded.push('σ'),
             'ß' | 'ẞ' => folded.push_str("ss"),
+            _ if c.is_whitespace() => push_spaced(&mut folded, c),
             _ => folded.extend(c.to_lowercase()),
         }
     }
     folded
+}
+
+fn push_spaced(text: &mut String, c: char) {
+    if !c.is_whitespace() {
+        text.push(c);
+    } else if !text.ends_with(' ') {
+        text.push(' ');
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -9,9 +9,9 @@
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-use tantivy::postings::TermInfo;
+use tantivy::postings::{Postings as _, TermInfo};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocAddress, DocId, SegmentReader, Term};
+use tantivy::{DocAddress, DocId, DocSet as _, SegmentReader, Term};
 
 use super::query::{QueryTerm, WordQuery};
 use super::rows::Rows;
@@ -129,17 +129,45 @@ impl Lexical {
         }
         let lists = self.lists(query).map_err(failed("looking up terms"))?;
         for (segment, rows) in (0..).zip(rows).filter(|(_, rows)| !rows.is_empty()) {
-            SCORES.with_borrow_mut(|scores| -> Result<()> {
-                self.score(segment, &lists, scores, stop)?;
-                candidates.extend(rows.iter().map(|&row| {
-                    let address = DocAddress::new(segment, row);
-                    Candidate { address, score: scores[row as usize], tie: self.tie(address) }
-                }));
-                Ok(())
-            })?;
+            let mut scores = vec![0.0; rows.len()];
+            for list in &lists {
+                stop.check()?;
+                self.add_to_rows(list, segment, rows, &mut scores).map_err(failed("reading postings"))?;
+            }
+            candidates.extend(rows.iter().zip(scores).map(|(&row, score)| {
+                let address = DocAddress::new(segment, row);
+                Candidate { address, score, tie: self.tie(address) }
+            }));
         }
         candidates.sort_unstable_by(Candidate::order);
         Ok(candidates)
+    }
+
+    /// Adds what a term is worth to each of `rows` that has it, as [`add`](Self::add) does to all.
+    fn add_to_rows(
+        &self,
+        list: &List,
+        segment: u32,
+        rows: &[DocId],
+        scores: &mut [f32],
+    ) -> tantivy::Result<()> {
+        let reader = self.searcher.segment_reader(segment);
+        let field = fields().ranked[list.field as usize].terms;
+        let (norms, lengths) = (reader.get_fieldnorms_reader(field)?, &self.lengths[list.field as usize]);
+        let index = reader.inverted_index(field)?;
+        for info in &list.infos[segment as usize] {
+            let mut postings = index.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
+            for (&row, score) in rows.iter().zip(&mut *scores) {
+                if postings.doc() < row {
+                    postings.seek(row);
+                }
+                if postings.doc() == row {
+                    *score +=
+                        list.ceiling * lengths.saturation(norms.fieldnorm_id(row), postings.term_freq());
+                }
+            }
+        }
+        Ok(())
     }
 
     fn search_segment(

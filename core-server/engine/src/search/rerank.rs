@@ -130,6 +130,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::exact::Exact;
     use crate::model::Rerank;
     use crate::search::tests::{found, record};
 
@@ -168,6 +169,20 @@ mod tests {
 
     fn rows(found: &[Found]) -> Vec<u32> {
         found.iter().map(|found| found.place.address.doc_id).collect()
+    }
+
+    #[test]
+    fn what_holds_a_literal_stays_before_what_the_reranker_prefers() {
+        let literals = crate::exact::literals("ERR_CONN_7781");
+        let mut found = candidates(&[-9.0, -8.0, 9.0, 8.0]);
+        for (found, text) in found.iter_mut().zip(["ERR_CONN_7781", "err_conn_7781", "another", "a third"]) {
+            found.place.exact = Exact::of(&literals, text);
+        }
+        apply(Duration::ZERO, 2, &mut found, &Stop::never());
+        assert_eq!(rows(&found), [0, 1, 2, 3]);
+        let raised: Vec<f64> =
+            found.iter().map(|found| found.place.exact.raised_share(found.place.score)).collect();
+        assert!(raised.is_sorted_by(|left, right| left >= right), "{raised:?}");
     }
 
     #[test]
