@@ -226,7 +226,7 @@ impl<'a> Question<'a> {
         let mut asked = Asked::default();
         if !matches!(ranking, Ranking::Dense(_)) {
             asked.words = timed(&mut self.stats.bm25, || lexical.query(query));
-            asked.literals = exact::literals(query);
+            asked.literals = timed(&mut self.stats.bm25, || lexical.telling(exact::literals(query)))?;
         }
         if let Some(model) = ranking.model() {
             asked.vector = timed(&mut self.stats.embed, || model.embed_query(query))?;

@@ -134,6 +134,32 @@ fn twenty_decoys_that_have_the_parts_come_after_the_whole() {
 }
 
 #[test]
+fn what_many_chunks_hold_is_a_word_and_what_few_hold_is_a_name() {
+    let answer = "a rollback of the release takes one command and a minute";
+    for (holders, first) in [(20, "GitHub page 0"), (21, answer)] {
+        let mut all: Vec<String> = (0..holders).map(|number| format!("GitHub page {number}")).collect();
+        all[0] = "GitHub page 0 of the release".to_owned();
+        all.push(answer.to_owned());
+        let (_world, engine) = engine_of(&one_each(&all.iter().map(String::as_str).collect::<Vec<_>>()));
+        let found = ask(&engine, &asked("rollback of the release on GitHub takes how many minutes"));
+        assert!(texts(&found)[0].starts_with(first), "{holders}: {:?}", texts(&found));
+    }
+}
+
+#[test]
+fn what_no_trade_says_is_first_however_many_hold_it() {
+    let words = "a rollback of the release takes one command and a minute";
+    for name in ["parseConfigFile", "E1001", "CVE-2021-44228", "src/main.rs"] {
+        let mut all: Vec<String> = (0..25).map(|number| format!("{name} on page {number}")).collect();
+        all.push(words.to_owned());
+        let (_world, engine) = engine_of(&one_each(&all.iter().map(String::as_str).collect::<Vec<_>>()));
+        let query = format!("how many minutes takes rollback of the release with {name}");
+        let found = ask(&engine, &Search { top_k: 26, ..asked(&query) });
+        assert_eq!((texts(&found).len(), texts(&found)[25]), (26, words), "{name}");
+    }
+}
+
+#[test]
 fn a_quoted_phrase_is_found_though_each_of_its_words_is_everywhere() {
     let mut documents = one_each(&["whether to be\nor not to be, that is the question"]);
     let common = |number: u32| format!("not to be {number} or to not be: or be it to not, to or be");

@@ -1,7 +1,8 @@
 //! What a question names literally: phrases of several words in quotes, and words that no language has.
 //!
 //! Looks decide, not a list: `parseConfigFile`, `ERR_CONN_7781`, `/etc/hosts`, `v1.2.3-rc.1`. What prose has as well
-//! (`real-time`, `and/or`, `3.5`, `CD4`, `1960s`) is left to the ranking, unless it is all that was asked.
+//! (`real-time`, `and/or`, `3.5`, `CD4`, `1960s`) is left to the ranking, and what may be a name or a word of a trade
+//! (`GitHub`, `siRNA`, `IL-10`) to how many passages hold it; unless it is all that was asked.
 
 use std::collections::HashSet;
 
@@ -17,17 +18,36 @@ pub struct Literal {
     pub(super) text: String,
     /// The same without case.
     pub(super) folded: String,
-    /// A phrase in quotes may be part of anything; a name is sought as a whole first.
-    pub(super) is_phrase: bool,
+    looks: Looks,
+}
+
+/// What a literal looks like, the least telling first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Looks {
+    /// A name, or a word of a trade: `GitHub`, `siRNA`, `IL-10`, `Node.js`.
+    Either,
+    /// No language has it. It is sought as a whole first.
+    Name,
+    /// In quotes. It may be part of anything.
+    Phrase,
 }
 
 /// Literals of a question at most; more than a handful is a pasted log.
 const MOST: usize = 8;
 
 impl Literal {
-    fn new(text: &str, is_phrase: bool) -> Option<Self> {
+    fn new(text: &str, looks: Looks) -> Option<Self> {
         let text = single_spaced(&text.nfc().collect::<String>()).trim().to_owned();
-        text.chars().any(char::is_alphanumeric).then(|| Self { folded: folded(&text), text, is_phrase })
+        text.chars().any(char::is_alphanumeric).then(|| Self { folded: folded(&text), text, looks })
+    }
+
+    pub(super) fn is_phrase(&self) -> bool {
+        self.looks == Looks::Phrase
+    }
+
+    /// Whether it may be a word of a trade, and names something only where few passages hold it.
+    pub fn may_be_a_word(&self) -> bool {
+        self.looks == Looks::Either
     }
 
     /// Its text in NFC, white space made single spaces.
@@ -41,16 +61,17 @@ pub fn literals(query: &str) -> Vec<Literal> {
     let mut found = Vec::new();
     let mut rest = query;
     while let Some((before, phrase, behind)) = next_phrase(rest) {
-        found.extend(names(before).filter_map(|name| Literal::new(name, false)));
+        found.extend(names(before));
         let is_alone = [before, behind].iter().all(|beside| !beside.contains(char::is_alphanumeric));
         if is_alone || !is_one_plain_word(phrase) {
-            found.extend(Literal::new(phrase, true));
+            found.extend(Literal::new(phrase, Looks::Phrase));
         }
         rest = behind;
     }
-    found.extend(names(rest).filter_map(|name| Literal::new(name, false)));
-    if found.is_empty() {
-        found.extend(alone(query).and_then(|name| Literal::new(name, false)));
+    found.extend(names(rest));
+    let word = trimmed(query.trim());
+    if !word.contains(is_border) && (!found.is_empty() || has_more_than_letters(word)) {
+        found = Literal::new(word, Looks::Name).into_iter().collect();
     }
     let mut seen = HashSet::new();
     found.retain(|literal| seen.insert(literal.text.clone()));
@@ -85,7 +106,7 @@ fn next_phrase(text: &str) -> Option<(&str, &str, &str)> {
 /// One ordinary word in quotes is mostly called in question or coined, not looked for: a "matching" module.
 fn is_one_plain_word(phrase: &str) -> bool {
     let word = phrase.trim();
-    !word.contains(is_border) && !is_name(word)
+    !word.contains(is_border) && looks(word).is_none()
 }
 
 /// What closes a phrase that was opened so.
@@ -107,16 +128,12 @@ fn closing_quotes(open: char) -> Option<&'static [char]> {
 }
 
 /// The names in a text without quotes.
-fn names(text: &str) -> impl Iterator<Item = &str> {
-    text.split(is_border).map(trimmed).filter(|word| is_name(word))
+fn names(text: &str) -> impl Iterator<Item = Literal> {
+    text.split(is_border).map(trimmed).filter_map(|word| Literal::new(word, looks(word)?))
 }
 
-/// The question itself, where it is one word with more in it than letters.
-fn alone(query: &str) -> Option<&str> {
-    let word = trimmed(query.trim());
-    let is_plain = |c: char| c.is_alphabetic() || c == '\'' || c == '’';
-    let is_word = !word.contains(is_border) && word.contains(|c: char| !is_plain(c));
-    (is_word && word.chars().any(char::is_alphanumeric)).then_some(word)
+fn has_more_than_letters(word: &str) -> bool {
+    word.contains(|c: char| !c.is_alphabetic() && c != '\'' && c != '’')
 }
 
 fn is_border(c: char) -> bool {
@@ -134,28 +151,63 @@ fn trimmed(word: &str) -> &str {
     if word.len() > 1 { word.trim_end_matches('/') } else { word }
 }
 
-/// Whether a word looks like something that was named, not said.
-fn is_name(word: &str) -> bool {
-    let marks = ['_', '\\', '@', '$', '/', '.', ':', '-', '+', '#'];
-    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
-    let digits = word.chars().filter(char::is_ascii_digit).count();
-    if letters + digits == 0 || word.chars().nth(1).is_none() {
-        return false;
+/// What separates the parts of a name.
+const MARKS: [char; 10] = ['_', '\\', '@', '$', '/', '.', ':', '-', '+', '#'];
+
+/// What a word looks like that was named, not said.
+fn looks(word: &str) -> Option<Looks> {
+    let has_letters = word.contains(char::is_alphabetic);
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    if (!has_letters && digits == 0) || word.chars().nth(1).is_none() {
+        return None;
     }
-    if word.contains(marks) && (is_marked(word) || is_path(word) || is_dotted(word)) {
-        return true;
+    if word.contains(MARKS) && (is_marked(word) || is_path(word)) {
+        return Some(Looks::Name);
     }
-    let parts = || word.split(marks).filter(|part| !part.is_empty());
-    if parts().any(crate::analysis::is_camel_case) {
-        return true;
+    let parts: Vec<&str> = word.split(MARKS).filter(|part| !part.is_empty()).collect();
+    if !has_letters {
+        return looks_of_number(word, &parts);
     }
-    match (letters, digits) {
-        (_, 0) => false,
-        // `05-0087-009149-0`, `1.0.21`, `192.168.0.1`; `009149`. A range or a fraction has two parts.
-        (0, _) if word.contains('.') && word.contains('-') => false,
-        (0, _) => parts().count() > 2 || (digits > 5 && parts().count() == 1),
-        _ => is_code(word, &parts().collect::<Vec<_>>()),
+    let by_digits = if digits > 0 { looks_of_code(word, &parts) } else { None };
+    by_digits.max(looks_of_file(word)).max(looks_of_camel_case(&parts))
+}
+
+/// `05-0087-009149-0`, `1.0.21`, `192.168.0.1`, `009149`; `123456` may be a quantity, and a range or a fraction has two
+/// parts.
+fn looks_of_number(word: &str, parts: &[&str]) -> Option<Looks> {
+    match parts {
+        [number] if number.len() > 5 => {
+            Some(if number.starts_with('0') { Looks::Name } else { Looks::Either })
+        }
+        [_, _, _, ..] if !(word.contains('.') && word.contains('-')) => Some(Looks::Name),
+        _ => None,
     }
+}
+
+/// `v1.2`; `config.toml` and `Node.js` look alike.
+fn looks_of_file(word: &str) -> Option<Looks> {
+    (word.contains('.') && is_dotted(word)).then(|| {
+        let is_told = word.contains(|c: char| c.is_ascii_digit()) || word.starts_with('.');
+        if is_told { Looks::Name } else { Looks::Either }
+    })
+}
+
+/// `parseConfigFile`, `NullPointerException`; `GitHub`, `HTTPServer` and `siRNA` may be words.
+fn looks_of_camel_case(parts: &[&str]) -> Option<Looks> {
+    let looks_of_part = |part: &&str| {
+        // The plural of an abbreviation (`NGOs`) is none.
+        let singular = part.strip_suffix('s').filter(|part| part.ends_with(|c: char| c.is_ascii_uppercase()));
+        let part = singular.unwrap_or(part);
+        crate::analysis::is_camel_case(part).then(|| {
+            let letters = part.as_bytes();
+            let is_capital = |pair: &&[u8]| pair[0].is_ascii_uppercase() && pair[1].is_ascii_lowercase();
+            let capitals = letters.windows(2).filter(is_capital).count();
+            let begins_with_word = letters[..2].iter().all(u8::is_ascii_lowercase);
+            let is_code = capitals > 2 || (begins_with_word && capitals > 0);
+            if is_code { Looks::Name } else { Looks::Either }
+        })
+    };
+    parts.iter().filter_map(looks_of_part).max()
 }
 
 /// `snake_case`, `foo::bar`, `a\b`, `user@host`, `$HOME`, `#123`, `--no-verify`, `C++`, `F#`.
@@ -205,25 +257,32 @@ fn is_dotted(word: &str) -> bool {
         && (parts.len() < 3 || word.contains(|c: char| c.is_ascii_digit()) || parts.iter().all(has_letters))
 }
 
-/// Letters and digits that no measure, year or ordinal has: `0x7ff`, `ERR7781`, `CVE-2021-44228`, a UUID, a hash.
-fn is_code(word: &str, parts: &[&str]) -> bool {
+/// Letters and digits that no measure, year or ordinal has: `0x7ff`, `ERR7781`, `CVE-2021-44228`, a UUID, a hash;
+/// `IL-10` and `H3K27` may be words.
+fn looks_of_code(word: &str, parts: &[&str]) -> Option<Looks> {
     let is_hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_number = |part: &&str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_loud = |part: &&str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_uppercase());
-    if let [part] = parts {
+    let is_long = |part: &str| part.len() > 3 && part.bytes().rev().take(4).all(|byte| byte.is_ascii_digit());
+    let (is_code, is_told) = if let [part] = parts {
         let digits = part.bytes().filter(u8::is_ascii_digit).count();
         let is_measure =
             part.trim_start_matches(|c: char| c.is_ascii_digit()).chars().all(char::is_alphabetic)
                 && part.starts_with(|c: char| c.is_ascii_digit());
-        return part.strip_prefix("0x").is_some_and(|rest| !rest.is_empty() && is_hex(rest))
-            || (part.len() > 4 && digits > 1 && !is_measure)
-            || (part.len() > 6 && digits > 0 && is_hex(part));
-    }
-    let is_uuid = parts.len() > 3 && parts.iter().all(|part| is_hex(part));
-    // `ISO-8859-1`, `2.0-rc.1`
-    let is_release =
-        word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.') && word.contains('-');
-    is_uuid || is_release || (parts.iter().any(is_number) && parts.iter().any(is_loud))
+        let is_hash = part.len() > 6 && digits > 0 && is_hex(part);
+        let is_address = part.strip_prefix("0x").is_some_and(|rest| !rest.is_empty() && is_hex(rest));
+        let is_mixed = part.len() > 4 && digits > 1 && !is_measure;
+        (is_address || is_hash || is_mixed, is_address || is_hash || is_long(part))
+    } else {
+        let is_uuid = parts.len() > 3 && parts.iter().all(|part| is_hex(part));
+        // `ISO-8859-1`, `2.0-rc.1`
+        let is_release =
+            word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.') && word.contains('-');
+        let is_numbered = parts.iter().any(is_number) && parts.iter().any(is_loud);
+        let is_told = is_uuid || is_release || parts.iter().any(|part| is_number(part) && is_long(part));
+        (is_uuid || is_release || is_numbered, is_told)
+    };
+    is_code.then_some(if is_told { Looks::Name } else { Looks::Either })
 }
 
 #[cfg(test)]
@@ -282,12 +341,62 @@ mod tests {
     }
 
     #[test]
+    fn a_word_of_a_trade_looks_like_a_name() {
+        let may_be_a_word = |name: &str| literals(&format!("what is {name}, please?"))[0].may_be_a_word();
+        for word in [
+            "GitHub",
+            "JavaScript",
+            "HTTPServer",
+            "siRNA",
+            "miRNAs",
+            "LaTeX",
+            "Node.js",
+            "config.toml",
+            "IL-10",
+            "COVID-19",
+            "ABT-737",
+            "H3K27",
+            "H3K27me3",
+            "123456",
+        ] {
+            assert!(may_be_a_word(word), "{word}");
+            assert!(!literals(&format!("{word}?"))[0].may_be_a_word(), "{word} is all that was asked");
+            assert!(!literals(&format!("what is `{word}`"))[0].may_be_a_word(), "{word} in quotes");
+        }
+        for name in [
+            "parseConfigFile",
+            "onClick",
+            "NullPointerException",
+            "ERR_CONN_7781",
+            "ERR7781",
+            "E1001",
+            "KB-5005565",
+            "CVE-2021-44228",
+            "ISO-8859-1",
+            "009149",
+            "0x7ff",
+            "a1b2c3d4",
+            "1.0.21",
+            "v1.2",
+            "2.0-rc.1",
+            "foo::bar",
+            ".gitignore",
+            "src/main.rs",
+            "C++",
+            "--no-verify",
+            "user@host",
+        ] {
+            assert!(!may_be_a_word(name), "{name}");
+        }
+    }
+
+    #[test]
     fn prose_names_nothing() {
         for query in [
             "what is real-time and/or on-line processing, e.g. of 3.5 and 1,000 items?",
             "who won in the 1960s, 2nd or 20th, at 100mg or 10km, 50% or 3.5mm?",
             "does CD4 bind p53 or H1N1 at 12:30 between 1999-2000 and 10/20?",
-            "don't stop the dogs' dinner at O'Brien's",
+            "don't stop the dogs' dinner at O'Brien's, say NGOs and ILCs",
             "U.S.A. and i.e. the a.m. - or p.m. -- TCP/IP I/O",
             "日本語の文章、例えば「」です。",
             "a 5\" pipe and a 6\" pipe",
@@ -326,6 +435,7 @@ mod tests {
         assert_eq!(found("covid-19"), ["covid-19"]);
         assert_eq!(found("3.5?"), ["3.5"]);
         assert_eq!(found("CD4"), ["CD4"]);
+        assert_eq!(found("GitHub?"), ["GitHub"]);
         assert_eq!(found("kubernetes"), <[&str; 0]>::default());
     }
 

@@ -38,9 +38,9 @@ impl<'a> Text<'a> {
     /// How it holds `literal`, where it does. A phrase may be broken by lines.
     pub fn occurrence(&self, literal: &Literal) -> Option<Occurrence> {
         // What stands as written stands folded, and most texts hold neither.
-        let folded = look(self.folded(), &literal.folded, literal.is_phrase)?;
+        let folded = look(self.folded(), &literal.folded, literal.is_phrase())?;
         let as_written = if literal.text.contains(' ') { self.spaced() } else { self.composed() };
-        Some(match (look(as_written, &literal.text, literal.is_phrase), folded) {
+        Some(match (look(as_written, &literal.text, literal.is_phrase()), folded) {
             (Some(Place::Whole), _) => Occurrence::AsWritten,
             (_, Place::Whole) => Occurrence::Folded,
             (_, Place::Part) => Occurrence::Part,

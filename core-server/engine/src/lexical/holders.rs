@@ -19,6 +19,9 @@ use crate::error::Result;
 use crate::exact::{Exact, Literal};
 use crate::stop::Stop;
 
+/// So many chunks may hold what looks like a name and may be a word.
+const FEW: u64 = 20;
+
 impl Lexical {
     /// The best `k` chunks that hold any of `literals`, among those in `selection` where there is one: those that hold
     /// most of them first, most exactly, and best for `query`.
@@ -53,6 +56,27 @@ impl Lexical {
         });
         holders.truncate(k);
         Ok(holders)
+    }
+
+    /// Those of `literals` that tell chunks apart. What may be a word is one where more than [`FEW`] chunks have it, and
+    /// words are ranked. Counted in the whole collection, as everything that weighs words.
+    pub fn telling(&self, literals: Vec<Literal>) -> Result<Vec<Literal>> {
+        let mut telling = Vec::with_capacity(literals.len());
+        for literal in literals {
+            if !literal.may_be_a_word() || self.holders_at_most(&literal)? <= FEW {
+                telling.push(literal);
+            }
+        }
+        Ok(telling)
+    }
+
+    /// How many chunks have the rarest of a literal's terms, which mostly is the whole: no more hold it as a whole.
+    fn holders_at_most(&self, literal: &Literal) -> Result<u64> {
+        let query = self.query(literal.text());
+        let doc_freqs = self.doc_freqs(&query)?;
+        let is_of_text = |field| matches!(field, Ranked::Words | Ranked::Exact);
+        let of_text = query.terms.iter().zip(doc_freqs).filter(|(term, _)| is_of_text(term.field));
+        Ok(of_text.map(|(_, doc_freq)| doc_freq).min().unwrap_or(0))
     }
 
     /// By segment, the rows that have all words of any of `literals`, ascending.
