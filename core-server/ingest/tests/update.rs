@@ -2,102 +2,25 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "update/answers.rs"]
+mod answers;
+#[path = "update/world.rs"]
+mod world;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes};
-use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use engine::generation::current::Current;
 use engine::generation::manifest::SCHEMA_VERSION;
 use engine::generation::{Generation, GenerationId};
 use engine::id::Sha256;
-use engine::model::Store;
+use ingest::Error;
 use ingest::interrupt::Interrupt;
-use ingest::parent::known_collections;
-use ingest::progress::Progress;
-use ingest::scope::{Asked, resolve};
-use ingest::summary::{Summary, Vectors};
-use ingest::update::{ModelChoice, Update};
-use ingest::{Error, Result};
+use ingest::summary::Vectors;
+use ingest::update::ModelChoice;
 
-struct World {
-    place: tempfile::TempDir,
-}
-
-impl World {
-    fn new() -> Self {
-        let world = Self { place: tempfile::tempdir().unwrap() };
-        fs::create_dir(world.path("docs")).unwrap();
-        world
-    }
-
-    fn with_model() -> Self {
-        let world = Self::new();
-        world.install("hashing", 64);
-        world
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.place.path().canonicalize().unwrap().join(path)
-    }
-
-    fn install(&self, name: &str, dimensions: u32) {
-        let folder = self.path("models").join(name);
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("model.toml"), format!("kind = \"hashing\"\ndimensions = {dimensions}\n"))
-            .unwrap();
-    }
-
-    /// Writes a document that was left alone for a minute.
-    fn write(&self, source: &str, text: &str) {
-        let path = self.path("docs").join(source);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-    }
-
-    fn ingest(&self) -> Summary {
-        self.try_ingest("index", &["docs"], &ModelChoice::Usual, &Interrupt::never()).unwrap()
-    }
-
-    fn ingest_into(&self, index: &str) -> Summary {
-        self.try_ingest(index, &["docs"], &ModelChoice::Usual, &Interrupt::never()).unwrap()
-    }
-
-    fn try_ingest(
-        &self,
-        index: &str,
-        paths: &[&str],
-        model: &ModelChoice,
-        interrupt: &Interrupt,
-    ) -> Result<Summary> {
-        let index_dir = self.path(index);
-        let store = Store::open(self.path("models"));
-        let progress = Progress::quiet();
-        let update = Update { index_dir: &index_dir, store: &store, model, interrupt, progress: &progress };
-        let asked = Asked {
-            cwd: self.path(""),
-            paths: paths.iter().map(PathBuf::from).collect(),
-            ..Asked::default()
-        };
-        let target = resolve(&asked, &known_collections(&index_dir)?)?.remove(0);
-        update.run(&target)
-    }
-
-    fn folder(&self) -> PathBuf {
-        self.path("index/docs")
-    }
-
-    fn generation(&self) -> Generation {
-        current(&self.folder())
-    }
-}
-
-fn current(collection: &Path) -> Generation {
-    let current = Current::read(collection).unwrap().unwrap();
-    let generation = Generation::open_current(collection, &current).unwrap();
-    generation.check_seal().unwrap();
-    generation
-}
+use self::world::{World, current};
 
 /// Every chunk by id: what it is, and its vector as stored.
 fn contents(generation: &Generation) -> BTreeMap<String, (String, Option<Vec<u8>>)> {
