@@ -12,7 +12,11 @@
     reason = "a measurement prints, and its numbers are small"
 )]
 
-use std::fs;
+#[path = "measure/corpus.rs"]
+mod corpus;
+#[path = "measure/process.rs"]
+mod process;
+
 use std::time::{Duration, Instant};
 
 use proto::line::Line;
@@ -41,7 +45,7 @@ fn main() {
 fn measure(runtime: &Runtime, chunks: usize) {
     let mut world =
         if chunks <= REAL_MODEL_UP_TO { World::with_real_model() } else { World::with_hashing_model() };
-    write_corpus(&world, chunks);
+    corpus::write(&world, chunks);
     let model = if chunks <= REAL_MODEL_UP_TO { "bge-small-en-v1.5" } else { "hashing" };
     let (summary, ingest) = timed(|| world.ingest_with(&["--model", model]));
     let made = summary["chunks"].as_u64().unwrap();
@@ -64,21 +68,22 @@ fn measure(runtime: &Runtime, chunks: usize) {
         }),
     );
     for (name, mode) in [("bm25", Mode::Bm25), ("dense", Mode::Dense), ("hybrid", Mode::Hybrid)] {
-        let cpu = daemon_cpu(&mut world);
+        let cpu = process::cpu(world.daemon().id());
         row(
             &size,
             &format!("{name} search, hits verified"),
             &mut series(|n| {
-                runtime.block_on(ask(&client, mode, &question(n))).unwrap();
+                runtime.block_on(ask(&client, mode, &corpus::question(n))).unwrap();
             }),
         );
-        let cpu = daemon_cpu(&mut world).saturating_sub(cpu).as_secs_f64() * 1000.0 / REQUESTS as f64;
+        let cpu = process::cpu(world.daemon().id()).saturating_sub(cpu);
+        let cpu = cpu.as_secs_f64() * 1000.0 / REQUESTS as f64;
         println!("| {size} | {name} search, CPU time in the daemon | {cpu:.2} | | |");
     }
     eight_clients(runtime, &client, &size);
     println!(
         "| {size} | memory of the daemon, MB resident (mapped files included) | {} | | |",
-        resident(&mut world)
+        process::resident_bytes(world.daemon().id()) >> 20
     );
     publish_one(&world, &size);
     beside_an_ingest(runtime, &client, &size);
@@ -96,7 +101,7 @@ fn eight_clients(runtime: &Runtime, client: &RetrievalServiceClient<Line>, size:
                     let mut times = Vec::new();
                     for n in 0..each {
                         let begun = Instant::now();
-                        ask(&client, Mode::Bm25, &question(who * each + n)).await.unwrap();
+                        ask(&client, Mode::Bm25, &corpus::question(who * each + n)).await.unwrap();
                         times.push(begun.elapsed());
                     }
                     times
@@ -117,7 +122,7 @@ fn eight_clients(runtime: &Runtime, client: &RetrievalServiceClient<Line>, size:
 fn publish_one(world: &World, size: &str) {
     let mut times: Vec<Duration> = (0..5)
         .map(|round| {
-            world.write("part0/file0.md", document(1_000_000 + round));
+            world.write("part0/file0.md", corpus::document(1_000_000 + round));
             timed(|| world.ingest()).1
         })
         .collect();
@@ -127,7 +132,7 @@ fn publish_one(world: &World, size: &str) {
 /// Questions while another process embeds with the real model.
 fn beside_an_ingest(runtime: &Runtime, client: &RetrievalServiceClient<Line>, size: &str) {
     let other = World::with_real_model();
-    write_corpus(&other, 2_000);
+    corpus::write(&other, 2_000);
     let mut ingest = other.command("footnote-index");
     ingest.arg("ingest").arg(other.docs()).args(["--collection", "other"]);
     let mut ingest =
@@ -139,7 +144,7 @@ fn beside_an_ingest(runtime: &Runtime, client: &RetrievalServiceClient<Line>, si
             size,
             &format!("{name} search while an ingest embeds"),
             &mut series(|n| {
-                runtime.block_on(ask(client, mode, &question(n))).unwrap();
+                runtime.block_on(ask(client, mode, &corpus::question(n))).unwrap();
             }),
         );
     }
@@ -179,70 +184,4 @@ fn row(size: &str, what: &str, times: &mut [Duration]) {
 
 fn note(size: &str, what: &str, time: Duration) {
     println!("| {size} | {what} | {:.1} | | |", time.as_secs_f64() * 1000.0);
-}
-
-/// CPU time that the daemon used so far: fields 14 and 15 of `/proc/PID/stat`, in hundredths of a second.
-fn daemon_cpu(world: &mut World) -> Duration {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", world.daemon().id())).unwrap();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-    let ticks: u64 = fields[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum();
-    Duration::from_millis(ticks * 10)
-}
-
-fn resident(world: &mut World) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", world.daemon().id())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
-}
-
-/// Files of ten sections each; a section is about one chunk.
-fn write_corpus(world: &World, chunks: usize) {
-    for file in 0..chunks.div_ceil(10) {
-        world.write(&format!("part{}/file{file}.md", file / 100), document(file));
-    }
-}
-
-fn document(seed: usize) -> String {
-    let mut text = format!("# File {seed}\n\n");
-    let mut random = Random(seed as u64 + 1);
-    for section in 0..10 {
-        text.extend(["## Section ", &section.to_string(), "\n\n"]);
-        for _ in 0..130 {
-            text += &word(random.zipf());
-            text.push(' ');
-        }
-        text.push_str("\n\n");
-    }
-    text
-}
-
-fn question(n: usize) -> String {
-    let mut random = Random(n as u64 + 77);
-    (0..4).map(|_| word(random.zipf() + 20)).collect::<Vec<_>>().join(" ")
-}
-
-/// The word of a rank: letters only, so that no stemmer or splitter makes two of it.
-fn word(rank: usize) -> String {
-    let mut rest = rank + 26;
-    let mut letters = String::from("word");
-    while rest > 0 {
-        letters.push(char::from(b'a' + (rest % 26) as u8));
-        rest /= 26;
-    }
-    letters
-}
-
-/// A small generator with a fixed seed, so that every run asks the same of the same.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// A rank of Zipf's law over 30,000 words.
-    fn zipf(&mut self) -> usize {
-        (30_000_f64.powf(self.next()) - 1.0) as usize
-    }
 }
