@@ -3,6 +3,7 @@
 //! holds while segments still carry what was deleted, too.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use engine::citation::Verdict;
 use engine::generation::GenerationId;
@@ -34,9 +35,8 @@ fn document(seed: usize) -> String {
     let word = |at: usize| WORDS[(at * at + at * seed) % WORDS.len()];
     let sentence =
         |section: usize| (0..9 + seed % 5).map(|at| word(at + section)).collect::<Vec<_>>().join(" ");
-    (0..1 + seed % 4)
-        .map(|n| format!("## Station {n}\n\n{} {seed}.\n\nThe same everywhere.\n\n", sentence(n)))
-        .collect()
+    let section = |n| format!("## Station {n}\n\n{} {seed}.\n\nThe same everywhere.\n\n", sentence(n));
+    (0..=seed % 4).map(section).collect()
 }
 
 const QUESTIONS: [&str; 9] = [
@@ -62,7 +62,7 @@ fn engine(world: &World, index: &str) -> Engine {
     };
     let engine = Engine::open(config).unwrap();
     let manifest = current(&world.path(index).join("docs")).manifest().clone();
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_mins(1);
     engine.models().wait(&manifest.model.unwrap(), until, &Stop::never()).unwrap();
     engine
 }
