@@ -11,10 +11,12 @@
 
 #[path = "measure/corpus.rs"]
 mod corpus;
+#[path = "measure/cpu.rs"]
+mod cpu;
 #[path = "measure/pairs.rs"]
 mod pairs;
-#[path = "measure/process.rs"]
-mod process;
+#[path = "measure/resident.rs"]
+mod resident;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -48,12 +50,12 @@ fn main() {
     let [mut by_grpc, mut by_rest, mut by_http, mut by_stdio, mut by_cli, mut bare] =
         [(); 6].map(|()| Times::default());
     let mut by_grpc_beside_cli = Times::default();
-    let mut before = pids.map(process::cpu);
+    let mut before = pids.map(cpu::cpu);
     // The first questions warm everything up.
     for n in 0..QUESTIONS + 20 {
         if n == 20 {
             [by_grpc, by_rest, by_http, by_stdio] = [(); 4].map(|()| Times::default());
-            before = pids.map(process::cpu);
+            before = pids.map(cpu::cpu);
         }
         let query = corpus::question(n);
         let arguments = json!({"query": query, "collection": "docs", "mode": "bm25"});
@@ -69,9 +71,9 @@ fn main() {
         by_http.take(|| to_http.post("/mcp", &call));
         by_stdio.take(|| stdio.ask(&call));
     }
-    let cpu: Vec<Duration> =
-        pids.iter().zip(before).map(|(&pid, before)| process::cpu(pid).saturating_sub(before)).collect();
-    let cpu = |process: usize| millis(cpu[process]) / QUESTIONS as f64;
+    let spent: Vec<Duration> =
+        pids.iter().zip(before).map(|(&pid, before)| cpu::cpu(pid).saturating_sub(before)).collect();
+    let each = |process: usize| millis(spent[process]) / QUESTIONS as f64;
     for n in (0..QUESTIONS).step_by(PROCESS_EVERY) {
         let query = corpus::question(n);
         bare.take(|| world.footnote(["--version"]));
@@ -88,15 +90,18 @@ fn main() {
     println!(
         "| by | p50 ms | on top of gRPC | CPU ms a question in the front | MB resident |\n|---|---|---|---|---|"
     );
-    let resident = |pid: u32| process::resident_bytes(pid) as f64 / f64::from(1 << 20);
-    println!("| gRPC | {:.3} | | {:.3} in the daemon, for all | |", by_grpc.median(), cpu(0) / 4.0);
+    let resident = |pid: u32| {
+        let memory = resident::memory(pid);
+        (memory.anonymous + memory.mapped) as f64 / f64::from(1 << 20)
+    };
+    println!("| gRPC | {:.3} | | {:.3} in the daemon, for all | |", by_grpc.median(), each(0) / 4.0);
     for (name, times, process) in
         [("REST", &by_rest, 1), ("MCP over HTTP", &by_http, 2), ("MCP over stdio", &by_stdio, 3)]
     {
         let (median, above) = (times.median(), times.median_above(&by_grpc));
         println!(
             "| {name} | {median:.3} | {above:+.3} | {:.3} | {:.1} |",
-            cpu(process),
+            each(process),
             resident(pids[process])
         );
     }

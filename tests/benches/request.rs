@@ -14,8 +14,10 @@
 
 #[path = "measure/corpus.rs"]
 mod corpus;
-#[path = "measure/process.rs"]
-mod process;
+#[path = "measure/cpu.rs"]
+mod cpu;
+#[path = "measure/resident.rs"]
+mod resident;
 
 use std::time::{Duration, Instant};
 
@@ -68,7 +70,7 @@ fn measure(runtime: &Runtime, chunks: usize) {
         }),
     );
     for (name, mode) in [("bm25", Mode::Bm25), ("dense", Mode::Dense), ("hybrid", Mode::Hybrid)] {
-        let cpu = process::cpu(world.daemon().id());
+        let cpu = cpu::cpu(world.daemon().id());
         row(
             &size,
             &format!("{name} search, hits verified"),
@@ -76,14 +78,15 @@ fn measure(runtime: &Runtime, chunks: usize) {
                 runtime.block_on(ask(&client, mode, &corpus::question(n))).unwrap();
             }),
         );
-        let cpu = process::cpu(world.daemon().id()).saturating_sub(cpu);
+        let cpu = cpu::cpu(world.daemon().id()).saturating_sub(cpu);
         let cpu = cpu.as_secs_f64() * 1000.0 / REQUESTS as f64;
         println!("| {size} | {name} search, CPU time in the daemon | {cpu:.2} | | |");
     }
     eight_clients(runtime, &client, &size);
+    let memory = resident::memory(world.daemon().id());
     println!(
         "| {size} | memory of the daemon, MB resident (mapped files included) | {} | | |",
-        process::resident_bytes(world.daemon().id()) >> 20
+        (memory.anonymous + memory.mapped) >> 20
     );
     publish_one(&world, &size);
     beside_an_ingest(runtime, &client, &size);
