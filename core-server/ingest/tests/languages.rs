@@ -191,3 +191,27 @@ fn identifiers_are_found_in_any_language_whole_and_by_part() {
     let by_part: Vec<(String, f32)> = index.found("config");
     assert_eq!(by_part.len(), 3, "{by_part:?}");
 }
+
+#[test]
+fn a_question_in_several_scripts_finds_what_has_them_all_first() {
+    let index = Index::of([
+        "使用 PostgreSQL 数据库备份之前，先停止写入服务。",
+        "PostgreSQL keeps a write-ahead log; a backup starts with a checkpoint.",
+        "数据库备份应当每天执行一次。",
+        "Резервная копия PostgreSQL делается после checkpoint.",
+        "サーバーの checkpoint はログを切り詰める。",
+        "การสำรองข้อมูล PostgreSQL ทำทุกคืน",
+    ]);
+    for (query, first) in [
+        ("PostgreSQL 数据库备份", 0),
+        ("PostgreSQL数据库", 0),
+        ("ＰｏｓｔｇｒｅＳＱＬ 数据库", 0),
+        ("数据库备份每天", 2),
+        ("копии PostgreSQL checkpoint", 3),
+        ("checkpoint ログ", 4),
+        ("สำรองข้อมูล postgresql", 5),
+        ("postgresql backup checkpoint", 1),
+    ] {
+        assert_eq!(index.first(query), Some(first), "{query}: {:?}", index.found(query));
+    }
+}
