@@ -274,7 +274,9 @@ fn engine_exit_code(error: &engine::Error) -> u8 {
         engine::Error::CollectionNotFound { .. }
         | engine::Error::NothingIngested
         | engine::Error::ChunkNotFound { .. } => 3,
-        engine::Error::ModelMismatch { .. } | engine::Error::ModeUnavailable { .. } => 5,
+        engine::Error::ModelMismatch { .. }
+        | engine::Error::ModeUnavailable { .. }
+        | engine::Error::RerankerUnavailable { .. } => 5,
         engine::Error::Damaged { .. } | engine::Error::SchemaVersion { .. } => 7,
         _ => 1,
     }

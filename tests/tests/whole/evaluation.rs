@@ -115,6 +115,25 @@ fn a_folder_is_measured_like_a_collection_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn reranking_is_measured_where_it_is_asked_for_and_refused_where_there_is_no_reranker() {
+    let bench = Bench::new();
+    let asked = ["--modes", "rerank,hybrid"];
+    let refused = bench.eval("docs", &asked);
+    assert!(refused.code == 5 && refused.stderr.contains("model install"), "{refused}");
+    bench.world.install_hashing_reranker();
+    let report = bench.report("docs", &asked);
+    let compared = &report["comparisons"].as_array().unwrap()[..];
+    assert!(matches!(compared, [one] if one["mode"] == "rerank" && one["against"] == "hybrid"), "{report:#}");
+    assert!(mode(&report, "rerank")["latency"]["rerank"]["p95"].as_f64().unwrap() > 0.0);
+    assert_eq!(mode(&report, "hybrid")["latency"].get("rerank"), None);
+    // It reads again what is there, and finds no more.
+    assert!((mean(&report, "rerank", "recall@50") - mean(&report, "hybrid", "recall@50")).abs() < 1e-9);
+    // Nobody gets it without asking: it takes a hundred times as long.
+    let usual = bench.report("docs", &[]);
+    assert!(usual["modes"].as_array().unwrap().iter().all(|mode| mode["mode"] != "rerank"), "{usual:#}");
+}
+
+#[test]
 fn a_regression_fails_and_the_same_run_does_not() {
     let bench = Bench::new();
     fs::write(bench.world.home().join("base.json"), bench.eval("docs", &["--json", "-"]).stdout).unwrap();

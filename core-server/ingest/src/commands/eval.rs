@@ -28,6 +28,7 @@ use crate::eval::quotes;
 use crate::eval::report::Report;
 use crate::eval::table::Table;
 use crate::interrupt::Interrupt;
+use crate::model_install::offers::RERANKER;
 use crate::parent::known_collections;
 use crate::progress::Progress;
 use crate::scope::{Asked, resolve};
@@ -259,6 +260,8 @@ fn modes(
         });
     }
     if modes.contains(&AskedMode::Rerank) {
+        let missing = || Error::NoSuchModel { name: RERANKER.to_owned() };
+        engine.reranker().name().ok_or_else(missing)?;
         engine.reranker().wait(Instant::now() + LOADING)?;
     }
     Ok(modes)

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::asking::STAGES;
 use super::metrics::Metric;
-use super::report::{Comparison, Report};
+use super::report::{Comparison, Latency, Report};
 
 /// The name of each column of metrics is so wide.
 const WIDTH: usize = 10;
@@ -85,12 +85,18 @@ fn latency(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
         write!(f, "{:8}", mode.mode.word())?;
         for stage in &stages {
             let latency = mode.latency.get(**stage);
-            let shown = latency.map_or_else(String::new, |time| format!("{:.2}/{:.2}", time.p50, time.p95));
+            let shown = |time: &Latency| format!("{}/{}", milliseconds(time.p50), milliseconds(time.p95));
+            let shown = latency.map_or_else(String::new, shown);
             write!(f, " {shown:>13}")?;
         }
         writeln!(f)?;
     }
     Ok(())
+}
+
+/// As many digits as say something.
+fn milliseconds(time: f64) -> String {
+    if time < 100.0 { format!("{time:.2}") } else { format!("{time:.0}") }
 }
 
 fn abstention(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {

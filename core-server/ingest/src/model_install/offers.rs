@@ -8,6 +8,9 @@ use engine::model::{Kind, Pooling};
 /// The embedder that is installed and bound where none is named.
 pub const DEFAULT_MODEL: &str = BGE_SMALL.name;
 
+/// The reranker that is offered.
+pub const RERANKER: &str = MS_MARCO.name;
+
 /// The models, the default first.
 pub const MODELS: &[ModelOffer] = &[BGE_SMALL, MINILM, MS_MARCO];
 
