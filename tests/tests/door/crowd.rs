@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
 use tests::http::{ask, empty, get, post};
 use tests::{Gateway, wait};
 
@@ -90,4 +90,31 @@ fn a_crowd_keeps_nobody_out_and_leaves_nothing_behind() {
     println!(
         "{size} connections: {idle} kB before ({idle_resident} resident), {most} kB at most, {end} kB after"
     );
+}
+
+/// How many files a process has open.
+fn open_files(gateway: &mut Gateway) -> u64 {
+    std::fs::read_dir(format!("/proc/{}/fd", gateway.child().id())).unwrap().count() as u64
+}
+
+#[test]
+fn one_who_may_open_no_more_files_makes_room_and_does_not_spin() {
+    const MORE: u64 = 20;
+    let world = super::served();
+    let mut gateway = world.start_rest(&[]);
+    answers_others(&gateway);
+    let pid = Pid::from_child(gateway.child());
+    let limit = Some(open_files(&mut gateway) + MORE);
+    prlimit(Some(pid), Resource::Nofile, Rlimit { current: limit, maximum: limit }).unwrap();
+
+    let crowd = crowd(gateway.address, 3 * MORE, HALF_HEADERS);
+    answers_others(&gateway);
+    drop(crowd);
+    answers_others(&gateway);
+    let complaints = || gateway.log().matches("\"no connection\"").count();
+    let so_far = complaints();
+    assert!(so_far > 0, "it had to make room: {}", gateway.log());
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(complaints(), so_far, "nothing is wrong any more");
+    assert!(so_far < 200, "{so_far} lines for {} connections", 3 * MORE);
 }
