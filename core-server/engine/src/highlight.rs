@@ -115,14 +115,17 @@ impl Highlighter {
 struct Beginnings {
     /// By the first character of a term, a bit for each letter that is the second of one.
     seconds: Vec<u32>,
+    /// Characters of terms that are none of ASCII; any, where there is no list.
+    characters: Option<HashSet<char>>,
 }
 
 /// Any character may be the second.
 const ANY: u32 = u32::MAX;
 
 impl Beginnings {
-    fn of<'a>(terms: impl Iterator<Item = &'a String>) -> Self {
+    fn of<'a>(terms: impl Iterator<Item = &'a String> + Clone) -> Self {
         let mut seconds = vec![0; 128];
+        let characters = terms.clone().flat_map(|term| term.chars()).filter(|c| !c.is_ascii()).collect();
         // A term with another first character is found in no piece of ASCII alone.
         for term in terms.map(String::as_bytes).filter(|term| term[0].is_ascii()) {
             seconds[usize::from(term[0])] |= match term.get(1) {
@@ -132,16 +135,17 @@ impl Beginnings {
                 Some(_) | None => ANY,
             };
         }
-        Self { seconds }
+        Self { seconds, characters: Some(characters) }
     }
 
     /// Whether a term may begin in a piece: where it begins, behind a joint, at a capital letter or a digit.
     fn may_be_in(&self, piece: &str) -> bool {
         let mut is_beginning = true;
-        piece.bytes().enumerate().any(|(at, byte)| {
-            if !byte.is_ascii() {
-                return true;
-            }
+        piece.char_indices().any(|(at, character)| {
+            let Some(byte) = u8::try_from(character).ok().filter(u8::is_ascii) else {
+                is_beginning = true;
+                return self.may_be_of_term(character);
+            };
             let may_begin = is_beginning || byte.is_ascii_uppercase() || byte.is_ascii_digit();
             is_beginning = !byte.is_ascii_alphanumeric();
             let seconds = self.seconds[usize::from(byte.to_ascii_lowercase())];
@@ -154,6 +158,18 @@ impl Beginnings {
                 }
         })
     }
+
+    /// Whether a character beyond ASCII may stand in a term.
+    fn may_be_of_term(&self, character: char) -> bool {
+        let listed = |characters: &HashSet<char>| characters.contains(&character);
+        !stays_itself(character) || self.characters.as_ref().is_none_or(listed)
+    }
+}
+
+/// Whether normalisation leaves a character alone, whatever stands beside it: Han, and Kana and Hangul as they are mostly
+/// written. A mark that changes the one before it is none of these.
+fn stays_itself(character: char) -> bool {
+    matches!(character, '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 /// The bit of an ASCII letter in lower case.
@@ -312,8 +328,8 @@ mod tests {
     proptest! {
         #[test]
         fn ranges_are_apart_in_order_and_between_characters(
-            text in "(\\PC|[ a-cA-C_.:'+#,/0-2\u{301}\u{4eac}\u{6771}\u{ff9e}\u{1109}\u{1165}\r\n]){0,60}",
-            query in "\\PC{0,6}|[a-c \u{4eac}\u{6771}_.]{1,8}",
+            text in "(\\PC|[ a-cA-C_.:'+#,/0-2\u{301}\u{4eac}\u{6771}\u{ff9e}\u{1109}\u{1165}\u{11af}\u{c11c}\u{304b}\u{3099}\r\n]){0,60}",
+            query in "\\PC{0,6}|[a-c \u{4eac}\u{6771}\u{304c}\u{c11c}\u{c124}_.]{1,8}",
         ) {
             let highlighter = Highlighter::of(&query, &[]);
             let ranges = highlighter.ranges(&text);
@@ -323,7 +339,7 @@ mod tests {
                 prop_assert!(slice.is_some_and(|slice| !slice.is_empty()));
             }
             // All that is looked for at a glance only spares work.
-            let unsparing = Beginnings { seconds: vec![ANY; 128] };
+            let unsparing = Beginnings { seconds: vec![ANY; 128], characters: None };
             let unsparing = Highlighter { beginnings: unsparing, ..highlighter.clone() };
             prop_assert_eq!(&ranges, &unsparing.ranges(&text));
             if ranges.is_empty() {
