@@ -608,6 +608,8 @@ mod tests {
             dense: None,
             rerank_score: Some(-1.5),
             nth_of_document: 2,
+            literal_rank: Some(3),
+            literals: vec!["v1.2".to_owned()],
             also_at: AlsoAt { listed: vec![elsewhere], count: 7 },
             highlights: vec![citation::ByteRange { start: 0, end: 4 }],
             neighbors: vec![neighbor],
@@ -615,9 +617,10 @@ mod tests {
         };
         assert_eq!(hit(found.clone(), false).explanation, None);
         let hit = hit(found, true);
-        let explained = hit.explanation.unwrap();
+        let explained = hit.explanation.as_ref().unwrap();
         assert_eq!((explained.bm25_part, explained.dense_part), (Some(0.25), None));
         assert_eq!(explained.window, Some(v1::Window { tokens: 600, max_tokens: 512 }));
+        assert_eq!((explained.literal_rank, &explained.literals[..]), (Some(3), &["v1.2".to_owned()][..]));
         assert_eq!(hit.highlights, [v1::Highlight { start: 0, end: 4 }]);
         assert_eq!((hit.neighbors[0].side(), &hit.neighbors[0].chunk_id), (v1::Side::Before, &hit.chunk_id));
         assert_eq!(hit.neighbors[0].indexed_text.as_deref(), Some("text"));

@@ -40,6 +40,13 @@ pub fn words(notice: &Notice, audience: Audience) -> v1::Notice {
             "nothing can be reranked: the reranker could not be loaded".to_owned(),
             "see `footnote logs`, check it with `footnote model verify`",
         ),
+        Notice::LiteralsCutShort { read } => (
+            "literals_cut_short",
+            format!(
+                "what is named literally has words that too many passages have: the best {read} were looked through"
+            ),
+            "quote more of it, or narrow the question with a filter",
+        ),
         Notice::NotVerified { counts } => (
             "not_verified",
             format!("some hits do not stand where they were indexed: {}", list(counts)),
@@ -67,7 +74,10 @@ pub fn words(notice: &Notice, audience: Audience) -> v1::Notice {
         ),
     };
     let action = match (audience, notice) {
-        (Audience::Local, _) | (_, Notice::NothingLeft | Notice::SectionsLeftOut { .. }) => local,
+        (Audience::Local, _)
+        | (_, Notice::NothingLeft | Notice::SectionsLeftOut { .. } | Notice::LiteralsCutShort { .. }) => {
+            local
+        }
         (Audience::Remote, _) => TELL,
     };
     v1::Notice { code: code.to_owned(), message, action: action.to_owned() }
@@ -106,6 +116,7 @@ mod tests {
             Notice::EmbeddingPending { chunks: 9 },
             Notice::NothingLeft,
             Notice::SectionsLeftOut { hits: 2 },
+            Notice::LiteralsCutShort { read: 20_000 },
         ]
     }
 

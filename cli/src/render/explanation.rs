@@ -9,7 +9,8 @@ use super::{FAINT, Page, count};
 pub(super) fn explanation(page: &mut Page, answer: &SearchResponse) {
     let Some(explanation) = &answer.explanation else { return };
     page.line("");
-    let heads = ["hit", "score", "words", "meaning", "reranker", "of its document", "read by the model"];
+    let heads =
+        ["hit", "score", "words", "meaning", "literally", "reranker", "of its document", "read by the model"];
     table(page, &heads, answer.hits.iter().enumerate().map(hit));
     if !explanation.terms.is_empty() {
         page.line("");
@@ -30,7 +31,7 @@ pub(super) fn explanation(page: &mut Page, answer: &SearchResponse) {
 }
 
 fn hit((index, hit): (usize, &Hit)) -> Vec<String> {
-    let explained = hit.explanation.unwrap_or_default();
+    let explained = hit.explanation.clone().unwrap_or_default();
     let leg = |rank: Option<u32>, score: Option<f64>, part: Option<f64>| match (rank, score, part) {
         (Some(rank), Some(score), Some(part)) => format!("#{rank} {score:.3} +{part:.3}"),
         _ => "–".to_owned(),
@@ -40,10 +41,27 @@ fn hit((index, hit): (usize, &Hit)) -> Vec<String> {
         format!("{:.3}", hit.score),
         leg(hit.bm25_rank, hit.bm25_score, explained.bm25_part),
         leg(hit.dense_rank, hit.dense_score, explained.dense_part),
+        explained
+            .literal_rank
+            .map_or_else(|| "–".to_owned(), |rank| format!("#{rank} {}", brief(&names(&explained.literals)))),
         hit.rerank_score.map_or_else(|| "–".to_owned(), |score| format!("{score:.3}")),
         format!("#{}", explained.nth_of_document),
         explained.window.map_or_else(|| "–".to_owned(), window),
     ]
+}
+
+/// As much as a column has room for.
+fn brief(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Names as they were asked for.
+fn names(literals: &[String]) -> String {
+    let names: Vec<String> = literals.iter().map(|literal| clean::line(literal)).collect();
+    names.join(", ")
 }
 
 fn window(window: Window) -> String {
@@ -68,6 +86,9 @@ fn summary(explanation: &Explanation) -> Vec<String> {
     let ranked = |leg: &str, candidates: Option<u32>| {
         candidates.map(|candidates| format!("{leg} ranked {}", count(candidates, "passage", "passages")))
     };
+    if !explanation.literals.is_empty() {
+        lines.push(format!("what holds this literally comes first: {}", names(&explanation.literals)));
+    }
     lines.extend(ranked("words", explanation.bm25_candidates));
     lines.extend(ranked("meaning", explanation.dense_candidates));
     lines.extend(explanation.dense_weight.map(|weight| {
@@ -116,6 +137,10 @@ mod tests {
                 dense_part: dense.map(|leg| leg.2),
                 window: Some(Window { tokens, max_tokens: 512 }),
                 nth_of_document: 1,
+                literal_rank: bm25.map(|_| 1),
+                literals: bm25
+                    .map(|_| vec!["ERR_7781".to_owned(), "a\u{1b}_b".to_owned()])
+                    .unwrap_or_default(),
             }),
             rerank_score: bm25.map(|_| 1.25),
             ..hit("runbook.md", Verdict::Verified, "bytes_equal")
@@ -139,6 +164,7 @@ mod tests {
                     QueryTerm { term: "a\u{1b}[2J".into(), field: "heading".into(), weight: 0.3, chunks: 0 },
                 ],
                 query_window: Some(Window { tokens: 9, max_tokens: 512 }),
+                literals: vec!["ERR_7781".into(), "a\u{1b}_b".into(), "foo::bar".into()],
             }),
             ..SearchResponse::default()
         };
@@ -146,20 +172,28 @@ mod tests {
         explanation(&mut page, &answer);
         insta::assert_snapshot!(plain(&page.answer), @r"
 
-hit  score  words             meaning          reranker  of its document  read by the model
-1    0.931  #1 12.346 +0.500  #3 0.810 +0.431  1.250     #1               all 212 tokens
-2    0.500  –                 #1 0.900 +0.500  –         #1               512 of 600 tokens, the rest not
+hit  score  words             meaning          literally          reranker  of its document  read by the model
+1    0.931  #1 12.346 +0.500  #3 0.810 +0.431  #1 ERR_7781, a␛_b  1.250     #1               all 212 tokens
+2    0.500  –                 #1 0.900 +0.500  –                  –         #1               512 of 600 tokens, the rest not
 
 looked for  in       weight  passages that have it
 restart     words    1.00    7
 a␛[2J       heading  0.30    0
 
 the filter left 1 of 120 documents, 12 of 900 passages
+what holds this literally comes first: ERR_7781, a␛_b, foo::bar
 words ranked 7 passages
 meaning ranked 12 passages
 words weigh 0.50, meaning 0.50; each is scaled from its worst candidate to its best
 of the question the model read all 9 tokens
 ");
+    }
+
+    #[test]
+    fn a_long_phrase_does_not_widen_the_table() {
+        let long = brief(&"a phrase of many words ".repeat(9));
+        assert_eq!(long, "a phrase of many words a phrase of many …");
+        assert_eq!(brief("ERR_7781"), "ERR_7781");
     }
 
     #[test]

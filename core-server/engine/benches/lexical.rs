@@ -149,7 +149,11 @@ fn benchmark(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let query = format!("what is ERR_CONN_{}", next.next().unwrap());
                 let literals = literals(&query);
-                lexical.holders(&literals, &lexical.query(&query), 100, None, &Stop::never()).unwrap().len()
+                lexical
+                    .holders(&literals, &lexical.query(&query), 100, None, &Stop::never())
+                    .unwrap()
+                    .best
+                    .len()
             });
         });
         // Its words are common, and no chunk holds it: every chunk that has them is read.
@@ -158,7 +162,7 @@ fn benchmark(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("a_phrase_of_common_words", chunks), |bencher| {
             bencher.iter(|| {
                 let query = lexical.query(&phrase);
-                lexical.holders(&phrase_literals, &query, 100, None, &Stop::never()).unwrap().len()
+                lexical.holders(&phrase_literals, &query, 100, None, &Stop::never()).unwrap().best.len()
             });
         });
         let found: Vec<_> = queries

@@ -36,6 +36,8 @@ pub struct Fused {
     pub score: f64,
     /// What it holds of what the question names literally. Greater comes first, whatever the scores.
     pub exact: Exact,
+    /// Its rank among those that hold any of it, from 1.
+    pub literal_rank: Option<u32>,
     /// Its place in the BM25 leg.
     pub bm25: Option<LegPlace>,
     /// Its place in the dense leg.
@@ -66,7 +68,8 @@ impl Fused {
     /// A chunk that no leg has said anything of yet.
     pub(crate) fn alone(candidate: &Candidate) -> Self {
         let (address, tie) = (candidate.address, candidate.tie);
-        Self { address, tie, score: 0.0, exact: Exact::default(), bm25: None, dense: None }
+        let exact = Exact::default();
+        Self { address, tie, score: 0.0, exact, literal_rank: None, bm25: None, dense: None }
     }
 
     fn order(left: &Self, right: &Self) -> Ordering {
@@ -76,19 +79,30 @@ impl Fused {
 }
 
 /// Puts the chunks that hold what the question names literally before all others; `none` is what the others hold of it.
-/// A holder that no leg has among its best is added as `alone` says.
+/// `holders` are best first. One that no leg has among its best is added as `alone` says.
 pub fn put_first(
     ranked: &mut Vec<Fused>,
     holders: &[(Candidate, Exact)],
     none: Exact,
     alone: impl Fn(&Candidate) -> Fused,
 ) {
-    let mut exact: HashMap<DocAddress, (Candidate, Exact)> =
-        holders.iter().map(|&(candidate, exact)| (candidate.address, (candidate, exact))).collect();
+    let mut holders: HashMap<DocAddress, (&Candidate, Exact, u32)> = holders
+        .iter()
+        .zip(1..)
+        .map(|((candidate, exact), rank)| (candidate.address, (candidate, *exact, rank)))
+        .collect();
     for fused in &mut *ranked {
-        fused.exact = exact.remove(&fused.address).map_or(none, |(_, exact)| exact);
+        fused.exact = none;
+        if let Some((_, exact, rank)) = holders.remove(&fused.address) {
+            (fused.exact, fused.literal_rank) = (exact, Some(rank));
+        }
     }
-    ranked.extend(exact.into_values().map(|(candidate, exact)| Fused { exact, ..alone(&candidate) }));
+    let others = holders.into_values();
+    ranked.extend(others.map(|(candidate, exact, rank)| Fused {
+        exact,
+        literal_rank: Some(rank),
+        ..alone(candidate)
+    }));
     ranked.sort_unstable_by(Fused::order);
 }
 
@@ -189,6 +203,8 @@ mod tests {
         let holders = [(candidate(3, 5.0), holds("ERR_1 ERR_2")), (candidate(7, 0.0), holds("ERR_2"))];
         put_first(&mut fused, &holders, Exact::none_of(2), Fused::alone);
         assert_eq!(fused.iter().map(|fused| fused.address.doc_id).collect::<Vec<_>>(), [3, 7, 2, 1]);
+        let ranks: Vec<_> = fused.iter().map(|fused| fused.literal_rank).collect();
+        assert_eq!(ranks, [Some(1), Some(2), None, None]);
         let raised: Vec<f64> = fused.iter().map(|fused| fused.exact.raised_share(fused.score)).collect();
         assert!(raised.is_sorted_by(|left, right| left > right), "{raised:?}");
         assert!(raised.iter().all(|score| (0.0..=1.0).contains(score)));

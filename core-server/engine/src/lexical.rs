@@ -12,6 +12,7 @@ mod selection;
 mod statistics;
 mod top_k;
 
+pub use holders::{Holders, READ as LITERAL_CANDIDATES_READ};
 pub use query::WordQuery;
 pub use selection::Selection;
 pub use top_k::Candidate;

@@ -138,6 +138,8 @@ pub struct Explanation {
     pub dense_weight: Option<f64>,
     /// What the BM25 leg looked for, where it was asked.
     pub terms: Vec<TermExplanation>,
+    /// What was looked for literally beside the BM25 leg: what holds it comes first.
+    pub literals: Vec<String>,
     /// How much of the question the model read, where it was asked.
     pub query_window: Option<Window>,
 }
@@ -188,7 +190,8 @@ pub struct Hit {
     pub dense: Option<LegPlace>,
     /// What the reranker gave it, where it read it.
     pub rerank_score: Option<f64>,
-    /// Which of its document's hits it is, from 1. Each further one counts for less.
+    /// Which of its document's hits it is, from 1, as it was ranked: before a copy that stands took the place of one that
+    /// does not. Each further one counts for less.
     pub nth_of_document: u32,
     /// Where else its text stands.
     pub also_at: AlsoAt,
@@ -198,6 +201,11 @@ pub struct Hit {
     pub neighbors: Vec<Neighbor>,
     /// How much of the passage the model read, for who asked that of the dense leg.
     pub window: Option<Window>,
+    /// Its rank among those that hold what the question names literally, from 1, where it is one of them: it comes first
+    /// for that.
+    pub literal_rank: Option<u32>,
+    /// What it holds of that, for who asked how the ranking came about.
+    pub literals: Vec<String>,
 }
 
 /// A passage beside another in the same document.
@@ -324,6 +332,11 @@ pub enum Notice {
     },
     /// The reranker could not be loaded.
     RerankerFailed,
+    /// Not all passages were read that have all words of what the question names literally.
+    LiteralsCutShort {
+        /// How many were.
+        read: u32,
+    },
     /// Some hits do not stand where they were indexed.
     NotVerified {
         /// How many of each verdict, without `verified` and `not_checked`.

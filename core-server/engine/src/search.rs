@@ -5,6 +5,7 @@
 //! Deliberately left out: waiting. While a model is being loaded the answer is [`Error::WarmingUp`](crate::Error::WarmingUp), at once, and
 //! whoever asked may ask again: no thread is held by a request that could not use it.
 
+mod copies;
 mod explain;
 mod neighbors;
 mod ranking;
@@ -14,27 +15,24 @@ mod variety;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tantivy::DocAddress;
-
 use self::explain::{Legs, explanation, passage_window};
 pub(crate) use self::neighbors::{Beside, Surroundings, surroundings};
 use self::ranking::Ranking;
 use self::rerank::Reranking;
 use self::variety::{Candidates, spread};
-use crate::citation::{ByteRange, Citation, Reason, Verdict};
+use crate::citation::{ByteRange, Reason, Verdict};
 use crate::dense::Among;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::exact::{self, Exact, Literal};
-use crate::footnote::Footnote;
 use crate::fusion::{self, DEPTH, DenseWeight, Fused};
 use crate::generation::Generation;
 use crate::highlight::Highlighter;
 use crate::index::Collection;
 use crate::lexical::record::ChunkRecord;
-use crate::lexical::{Candidate, Selection, WordQuery};
+use crate::lexical::{Candidate, Holders, LITERAL_CANDIDATES_READ, Selection, WordQuery};
 use crate::query::{
-    AlsoAt, Caller, Explanation, Hit, LegPlace, Neighbor, Notice, Passage, Reranked, ScoreScale, Search,
+    Caller, Explanation, Hit, LegPlace, Neighbor, Notice, Passage, Reranked, ScoreScale, Search,
     SearchAnswer, Stats, Truncation, Window,
 };
 use crate::stop::Stop;
@@ -45,9 +43,6 @@ const DEEPER: usize = 8;
 
 /// They are looked at no deeper: thousands of copies are a collection's own fault.
 const DEEPEST: usize = 6_400;
-
-/// Further places of a text that are listed; all are counted.
-const PLACES_LISTED: usize = 20;
 
 /// Ranks passages of one collection and checks each against its source.
 pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &Stop) -> Result<SearchAnswer> {
@@ -63,20 +58,24 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
         selection: None,
         highlighter,
         legs: Legs::default(),
+        literals_cut_short: false,
         best: 0.0,
         stop,
         stats: Stats::default(),
     };
     notices.extend(question.select()?);
     let mut candidates = question.candidates(&ranking)?;
+    notices.extend(question.cut_short());
     let (front, reranked) = question.rerank(reranking.as_ref(), &mut candidates, &mut notices)?;
-    let found = question.spread(front, &mut candidates)?;
+    let mut found = question.spread(front, &mut candidates)?;
     let returned = fitting(&found, search.max_bytes);
-    let beside = question.surroundings(&found[..returned])?;
+    let mut checked = question.verify(engine, &collection, &found, returned)?;
+    if question.exchange(engine, &collection, &mut found[..returned], &checked.hits)? {
+        checked = question.verify(engine, &collection, &found, returned)?;
+    }
+    let Checked { hits: findings, beside, findings_beside } = checked;
     let truncated = truncation(&found, returned, &beside);
     notices.extend(sections_left_out(&beside));
-    let (findings, findings_beside) =
-        question.verify(engine, &collection, &found[..returned], &beside.of_hits)?;
     notices.extend(not_verified(&findings));
     let explanation = question.explain(&ranking)?;
     let mut findings_beside = findings_beside.into_iter();
@@ -85,6 +84,7 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
         let Found { place, record, scale, rerank_score, nth_of_document } = found;
         let also_at = question.also_at(&collection, place.address, &record)?;
         let window = question.window(&ranking, &record)?;
+        let literals = question.held(&record);
         let passage = |(record, finding)| passage(engine, &collection, generation, caller, record, finding);
         let (sides, records): (Vec<_>, Vec<_>) = beside.into_iter().map(|one| (one.side, one.record)).unzip();
         let neighbors = records.into_iter().zip(findings_beside.by_ref()).map(passage);
@@ -107,6 +107,8 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
             also_at,
             neighbors,
             window,
+            literal_rank: place.literal_rank,
+            literals,
         });
     }
     Ok(SearchAnswer {
@@ -171,6 +173,16 @@ struct Asked {
     vector: Vec<f32>,
 }
 
+/// What checking an answer's passages showed.
+struct Checked {
+    /// Of each hit.
+    hits: Vec<Finding>,
+    /// What stands around the hits.
+    beside: Surroundings,
+    /// Of each passage there, one after the other.
+    findings_beside: Vec<Finding>,
+}
+
 /// A search on its way, and the time it took so far.
 struct Question<'a> {
     search: &'a Search,
@@ -180,6 +192,8 @@ struct Question<'a> {
     highlighter: Highlighter,
     /// What the legs did so far.
     legs: Legs,
+    /// Whether there may be more that hold what the question names literally than were read.
+    literals_cut_short: bool,
     /// The best score, before anything came first for what it holds.
     best: f64,
     stop: &'a Stop,
@@ -227,6 +241,7 @@ impl<'a> Question<'a> {
         if !matches!(ranking, Ranking::Dense(_)) {
             asked.words = timed(&mut self.stats.bm25, || lexical.query(query));
             asked.literals = timed(&mut self.stats.bm25, || lexical.telling(exact::literals(query)))?;
+            self.legs.literals.clone_from(&asked.literals);
         }
         if let Some(model) = ranking.model() {
             asked.vector = timed(&mut self.stats.embed, || model.embed_query(query))?;
@@ -253,7 +268,8 @@ impl<'a> Question<'a> {
         };
         self.best = ranked.first().map_or(0.0, |best| best.score);
         if !literals.is_empty() {
-            let holders = self.holders(literals, words, wanted)?;
+            let Holders { best: holders, cut_short } = self.holders(literals, words, wanted)?;
+            self.literals_cut_short = cut_short;
             // By words alone a chunk that is not among the best has its score; what both legs say is not known.
             let alone = |candidate: &Candidate| match ranking {
                 Ranking::Bm25 => Fused { score: candidate.score.into(), ..Fused::alone(candidate) },
@@ -267,16 +283,15 @@ impl<'a> Question<'a> {
     }
 
     /// The best chunks that hold what the question names literally.
-    fn holders(
-        &mut self,
-        literals: &[Literal],
-        words: &WordQuery,
-        k: usize,
-    ) -> Result<Vec<(Candidate, Exact)>> {
+    fn holders(&mut self, literals: &[Literal], words: &WordQuery, k: usize) -> Result<Holders> {
         let lexical = self.generation.lexical()?;
         timed(&mut self.stats.bm25, || {
             lexical.holders(literals, words, k, self.selection.as_deref(), self.stop)
         })
+    }
+
+    fn cut_short(&self) -> Option<Notice> {
+        self.literals_cut_short.then_some(Notice::LiteralsCutShort { read: count(LITERAL_CANDIDATES_READ) })
     }
 
     fn bm25(&mut self, words: &WordQuery, k: usize) -> Result<Vec<Candidate>> {
@@ -324,64 +339,48 @@ impl<'a> Question<'a> {
         timed(&mut self.stats.load, || spread(front, candidates, self.search.top_k))
     }
 
-    /// Where else the text of the hit at `address` stands, as it was indexed.
-    fn also_at(
-        &mut self,
-        collection: &Collection,
-        address: DocAddress,
-        record: &ChunkRecord,
-    ) -> Result<AlsoAt> {
-        let (lexical, generation) = (self.generation.lexical()?, self.generation.id());
-        timed(&mut self.stats.load, || {
-            let mut places = lexical.places_of_text(record.text_sha256)?;
-            places.retain(|place| {
-                let left =
-                    |selection: &Arc<Selection>| selection.rows(place.segment_ord).contains(place.doc_id);
-                *place != address && self.selection.as_ref().is_none_or(left)
-            });
-            let count = count(places.len());
-            places.sort_by_key(|place| lexical.tie(*place));
-            places.truncate(PLACES_LISTED);
-            let records =
-                places.into_iter().map(|place| lexical.record(place)).collect::<Result<Vec<_>>>()?;
-            let mut cited: Vec<Citation> =
-                records.into_iter().map(|record| Citation::as_indexed(record, generation)).collect();
-            cited.sort_by(|left, right| {
-                (&left.source, left.bytes.start).cmp(&(&right.source, right.bytes.start))
-            });
-            let listed = cited.iter().map(|citation| Footnote::of(collection.name(), citation)).collect();
-            Ok(AlsoAt { listed, count })
-        })
-    }
-
     /// What stands around the hits, as far as it was asked for and fits.
-    fn surroundings(&mut self, found: &[Found]) -> Result<Surroundings> {
-        let room = self.search.max_bytes.saturating_sub(bytes(found));
+    fn surroundings(&mut self, found: &[Found], returned: usize) -> Result<Surroundings> {
+        let hits = &found[..returned];
+        let room = self.search.max_bytes.saturating_sub(bytes(hits));
         let lexical = self.generation.lexical()?;
-        let hits = found.iter().map(|found| (found.place.address, &found.record));
+        let hits = hits.iter().map(|found| (found.place.address, &found.record));
         timed(&mut self.stats.load, || surroundings(lexical, hits, self.search.reach, room))
     }
 
-    /// Checks the hits and what stands beside them, each source once.
+    /// Checks the first `returned` hits and what stands around them, each source once.
     fn verify(
         &mut self,
         engine: &Engine,
         collection: &Collection,
-        hits: &[Found],
-        beside: &[Vec<Beside>],
-    ) -> Result<(Vec<Finding>, Vec<Finding>)> {
-        let beside = beside.iter().flatten().map(|beside| &beside.record);
-        let records: Vec<&ChunkRecord> = hits.iter().map(|found| &found.record).chain(beside).collect();
-        let mut findings = if self.search.verify {
-            let generations = Generations { cited: self.generation, current: self.generation };
-            timed(&mut self.stats.verify, || {
-                engine.verifier().check(collection.name(), generations, &records, self.stop)
-            })?
-        } else {
-            records.iter().map(|record| Finding::unchecked(record, Reason::NotRequested)).collect()
-        };
-        let beside = findings.split_off(hits.len());
-        Ok((findings, beside))
+        found: &[Found],
+        returned: usize,
+    ) -> Result<Checked> {
+        let beside = self.surroundings(found, returned)?;
+        let of_hits = found[..returned].iter().map(|found| &found.record);
+        let records: Vec<&ChunkRecord> =
+            of_hits.chain(beside.of_hits.iter().flatten().map(|beside| &beside.record)).collect();
+        let mut hits = self.check(engine, collection, &records)?;
+        let findings_beside = hits.split_off(returned);
+        Ok(Checked { hits, beside, findings_beside })
+    }
+
+    fn check(
+        &mut self,
+        engine: &Engine,
+        collection: &Collection,
+        records: &[&ChunkRecord],
+    ) -> Result<Vec<Finding>> {
+        if !self.search.verify {
+            return Ok(records
+                .iter()
+                .map(|record| Finding::unchecked(record, Reason::NotRequested))
+                .collect());
+        }
+        let generations = Generations { cited: self.generation, current: self.generation };
+        timed(&mut self.stats.verify, || {
+            engine.verifier().check(collection.name(), generations, records, self.stop)
+        })
     }
 
     fn highlights(&mut self, text: Option<&str>) -> Vec<ByteRange> {
@@ -395,7 +394,19 @@ impl<'a> Question<'a> {
         }
         let selection = self.selection.as_deref();
         timed(&mut self.stats.explain, || {
-            explanation(self.generation, &self.search.query, selection, ranking, self.legs).map(Some)
+            explanation(self.generation, &self.search.query, selection, ranking, &self.legs).map(Some)
+        })
+    }
+
+    /// What a hit holds of what the question names literally.
+    fn held(&mut self, record: &ChunkRecord) -> Vec<String> {
+        if !self.search.explain {
+            return Vec::new();
+        }
+        timed(&mut self.stats.explain, || {
+            let text = exact::Text::new(&record.text);
+            let held = |literal: &&Literal| text.occurrence(literal).is_some();
+            self.legs.literals.iter().filter(held).map(|literal| literal.text().to_owned()).collect()
         })
     }
 
@@ -476,6 +487,8 @@ fn timed<T>(time: &mut Duration, work: impl FnOnce() -> T) -> T {
 
 #[cfg(test)]
 mod tests {
+    use tantivy::DocAddress;
+
     use super::*;
     use crate::citation::{LineRange, SourceClass};
     use crate::id::{ChunkId, DocumentId, Sha256};

@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use engine::exact::literals;
 use engine::filter::{Filter, Paths};
-use engine::lexical::Lexical;
-use engine::query::{Caller, Mode, Search, SearchAnswer};
+use engine::lexical::{LITERAL_CANDIDATES_READ, Lexical};
+use engine::query::{Caller, Mode, Notice, Search, SearchAnswer};
 use engine::stop::Stop;
 use engine::{Engine, Error};
 
@@ -177,6 +177,31 @@ fn a_quoted_phrase_is_found_though_each_of_its_words_is_everywhere() {
 }
 
 #[test]
+fn a_phrase_of_words_that_are_everywhere_is_looked_for_in_the_best_of_them() {
+    // Chunks that have all of the phrase's words, and not the phrase: more than are read.
+    let common = |number: usize| format!("not be or {number} to, it was");
+    let numbers: Vec<usize> = (0..LITERAL_CANDIDATES_READ + 40).collect();
+    let mut documents: Vec<(String, Vec<String>)> = (0..)
+        .zip(numbers.chunks(200))
+        .map(|(document, numbers)| (format!("{document}.md"), numbers.iter().map(|n| common(*n)).collect()))
+        .collect();
+    documents.push(("one.md".to_owned(), vec!["It was 10-20-30-40, to be or not.".to_owned()]));
+    let (_world, engine) = engine_of(&documents);
+    let notice = [Notice::LiteralsCutShort { read: 20_000 }];
+    let answer = ask(&engine, &asked("who said \"to be or not to be\" first"));
+    assert_eq!(answer.notices, notice);
+    assert!(answer.hits.iter().all(|hit| hit.literals.is_empty()));
+    // What is rare is found beside it, and what is held by enough is not looked for any further.
+    let answer = ask(&engine, &asked("was \"to be or not to be\" in 10-20-30-40"));
+    assert_eq!(
+        (answer.hits[0].passage.citation.source.as_str(), &answer.notices[..]),
+        ("one.md", &notice[..])
+    );
+    assert_eq!(ask(&engine, &asked("where is \"it was\"")).notices, []);
+    assert_eq!(ask(&engine, &asked("to be or not to be")).notices, []);
+}
+
+#[test]
 fn names_in_scripts_without_spaces_and_in_other_forms_are_found() {
     let texts_of = [
         "軽量な全文検索エンジンを使う",
@@ -208,6 +233,24 @@ fn holding_more_of_what_was_named_comes_first() {
     let (_world, engine) = engine_of(&one_each(&texts_of));
     let answer = ask(&engine, &asked("foo::bar /etc/hosts"));
     assert_eq!((texts(&answer)[0], texts(&answer)[3]), (texts_of[1], texts_of[3]));
+    assert!(answer.hits.iter().all(|hit| hit.literals.is_empty()), "nobody asked why");
+}
+
+#[test]
+fn who_asks_why_is_told_what_a_hit_holds_and_how_far_up_it_is_by_that() {
+    let texts_of =
+        ["foo::bar foo::bar", "in a text of some length foo::bar meets /ETC/hosts", "foo bar etc hosts"];
+    let (_world, engine) = engine_of(&one_each(&texts_of));
+    let answer = ask(&engine, &Search { explain: true, ..asked("foo::bar or GitHub in /etc/hosts") });
+    let explanation = answer.explanation.as_ref().expect("explained");
+    assert_eq!(explanation.literals, ["foo::bar", "GitHub", "/etc/hosts"]);
+    let places: Vec<(Option<u32>, Vec<&str>)> = answer
+        .hits
+        .iter()
+        .map(|hit| (hit.literal_rank, hit.literals.iter().map(String::as_str).collect()))
+        .collect();
+    let expected = [(Some(1), vec!["foo::bar", "/etc/hosts"]), (Some(2), vec!["foo::bar"]), (None, vec![])];
+    assert_eq!(places, expected);
 }
 
 #[test]
@@ -226,7 +269,7 @@ fn looking_for_them_ends_with_the_request() {
     let lexical = Lexical::open(&world.collection().join("generations/00000001/lexical")).expect("opened");
     let look =
         |stop: &Stop| lexical.holders(&literals("ERR_7781"), &lexical.query("ERR_7781"), 5, None, stop);
-    assert_eq!(look(&Stop::never()).expect("found").len(), 1);
+    assert_eq!(look(&Stop::never()).expect("found").best.len(), 1);
     assert!(matches!(look(&Stop::at(Instant::now())), Err(Error::DeadlineExceeded)));
 }
 

@@ -5,9 +5,10 @@
 #[path = "verdicts/fixture.rs"]
 mod fixture;
 
+use engine::citation::Verdict;
 use engine::engine::Engine;
 use engine::filter::{Filter, Paths};
-use engine::query::{Caller, Mode, Search, SearchAnswer};
+use engine::query::{Caller, Mode, Reach, Search, SearchAnswer};
 use engine::stop::Stop;
 
 use self::fixture::World;
@@ -79,6 +80,74 @@ fn only_places_that_the_filter_leaves_are_told() {
     let filter = Filter { paths: Paths::new(&["old/00*.md"]).expect("globs"), ..Filter::default() };
     let answer = ask(&world.engine(), &Search { filter, ..question("valve lever", 5) });
     assert_eq!((answer.hits.len(), answer.hits[0].also_at.count), (1, 9));
+}
+
+/// Where the hit with the wrong text is cited, whether it stands, and where else it is said to stand.
+fn cited(answer: &SearchAnswer) -> (&str, Verdict, Vec<&str>) {
+    let wrong = &answer.hits[0];
+    let also = wrong.also_at.listed.iter().map(|place| place.source.as_str()).collect();
+    (&wrong.passage.citation.source, wrong.passage.verdict, also)
+}
+
+#[test]
+fn a_copy_that_stands_is_cited_where_one_does() {
+    let world = copies(3);
+    let engine = world.engine();
+    let asked = question("old valve lever manual", 1);
+    let all = ["old/000.md", "old/001.md", "old/002.md"];
+    let others = |source: &str| all.into_iter().filter(|other| *other != source).collect::<Vec<_>>();
+    let mut gone: Vec<String> = Vec::new();
+    for _ in 0..3 {
+        let answer = ask(&engine, &asked);
+        let (source, verdict, also) = cited(&answer);
+        assert_eq!((verdict, also), (Verdict::Verified, others(source)), "{gone:?}");
+        assert_eq!((answer.hits[0].passage.text.as_deref(), &answer.notices[..]), (Some(WRONG), &[][..]));
+        assert!(!gone.contains(&source.to_owned()), "{source}");
+        world.write(source, "Nothing is said of it any more.");
+        gone.push(source.to_owned());
+    }
+    let answer = ask(&engine, &asked);
+    assert_eq!(cited(&answer), (gone[0].as_str(), Verdict::Drifted, others(&gone[0])));
+    assert_eq!(answer.notices.len(), 1);
+}
+
+#[test]
+fn a_copy_is_cited_in_its_own_name_where_the_first_was_removed() {
+    let world = copies(3);
+    let engine = world.engine();
+    let asked = question("old valve lever manual", 1);
+    let first = cited(&ask(&engine, &asked)).0.to_owned();
+    std::fs::remove_file(world.root().join(&first)).expect("removed");
+    let answer = ask(&engine, &asked);
+    let (source, verdict, also) = cited(&answer);
+    assert_eq!((verdict, also.len(), also.contains(&source)), (Verdict::Verified, 2, false));
+    assert!(also.contains(&first.as_str()));
+}
+
+#[test]
+fn what_stands_beside_a_hit_is_from_the_copy_that_is_cited() {
+    let texts = |end: &str| vec![WRONG.to_owned(), format!("Of the lid: {end}.")];
+    let world = world(&[("a.md".to_owned(), texts("green")), ("b.md".to_owned(), texts("blue"))]);
+    let engine = world.engine();
+    let asked =
+        Search { reach: Reach { neighbors: 1, section: false }, ..question("old valve lever manual", 1) };
+    let first = ask(&engine, &asked);
+    world.write(cited(&first).0, "Nothing is said of it any more.");
+    let answer = ask(&engine, &asked);
+    let (source, verdict, also) = cited(&answer);
+    assert_eq!((verdict, also), (Verdict::Verified, vec![cited(&first).0]));
+    let beside = &answer.hits[0].neighbors[0].passage;
+    assert_eq!((beside.citation.source.as_str(), beside.verdict), (source, Verdict::Verified));
+}
+
+#[test]
+fn who_wants_no_check_is_given_the_copy_that_was_ranked() {
+    let world = copies(3);
+    let engine = world.engine();
+    let asked = Search { verify: false, ..question("old valve lever manual", 1) };
+    let source = cited(&ask(&engine, &asked)).0.to_owned();
+    world.write(&source, "Nothing is said of it any more.");
+    assert_eq!(cited(&ask(&engine, &asked)).0, source);
 }
 
 /// A long document that has all of the question's words again and again, and short ones that have most of them.

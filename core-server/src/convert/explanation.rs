@@ -14,6 +14,7 @@ pub(super) fn explanation(explanation: Explanation) -> v1::Explanation {
         dense_weight: explanation.dense_weight,
         terms: explanation.terms.into_iter().map(term).collect(),
         query_window: explanation.query_window.map(window),
+        literals: explanation.literals,
     }
 }
 
@@ -24,6 +25,8 @@ pub(super) fn of_hit(hit: &Hit) -> v1::HitExplanation {
         dense_part: part(hit.dense),
         window: hit.window.map(window),
         nth_of_document: hit.nth_of_document,
+        literal_rank: hit.literal_rank,
+        literals: hit.literals.clone(),
     }
 }
 

@@ -162,6 +162,10 @@ pub struct Explanation {
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query_window: ::core::option::Option<Window>,
+    /// What the query names literally; passages that hold it come first.
+    #[prost(string, repeated, tag = "10")]
+    #[serde(default)]
+    pub literals: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// A term that was looked for in one field.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -343,7 +347,7 @@ pub struct Highlight {
 }
 /// How a hit's score came about, beside its ranks and raw scores.
 #[derive(serde::Serialize, serde::Deserialize)]
-#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct HitExplanation {
     /// What BM25 adds to the legs' score, which literal matches, reranking and repetition then move.
     #[prost(double, optional, tag = "1")]
@@ -366,6 +370,15 @@ pub struct HitExplanation {
     #[prost(uint32, tag = "4")]
     #[serde(default)]
     pub nth_of_document: u32,
+    /// Its rank among the passages that hold what the query names literally, where it is one.
+    #[prost(uint32, optional, tag = "5")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub literal_rank: ::core::option::Option<u32>,
+    /// What it holds of that.
+    #[prost(string, repeated, tag = "6")]
+    #[serde(default)]
+    pub literals: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// A passage beside another in the same document, and its standing.
 #[derive(serde::Serialize, serde::Deserialize)]

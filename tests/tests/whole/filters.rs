@@ -133,6 +133,8 @@ fn a_person_sees_what_stands_beside_a_hit_and_why_it_is_one() {
         "looked for",
         "harbourvalve40",
         "words weigh 0.",
+        "what holds this literally comes first: harbourvalve40",
+        "#1 harbourvalve40",
     ] {
         assert!(run.stdout.contains(part), "{part}: {run}");
     }
@@ -144,6 +146,8 @@ fn a_person_sees_what_stands_beside_a_hit_and_why_it_is_one() {
     let shown = highlights.iter().map(|range| &text[place(&range["start"])..place(&range["end"])]);
     assert!(shown.collect::<Vec<_>>().contains(&"harbourvalve40"), "{hit:#}");
     assert_eq!(answer["explanation"]["documents"], 1);
+    assert_eq!(hit["explanation"]["literals"], serde_json::json!(["harbourvalve40"]));
+    assert_eq!(hit["explanation"]["literal_rank"], 1);
     // In the order of the document.
     let neighbors = hit["neighbors"].as_array().unwrap();
     let sides: Vec<_> = neighbors.iter().map(|neighbor| neighbor["side"].as_str().unwrap()).collect();

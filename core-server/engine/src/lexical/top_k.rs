@@ -116,11 +116,13 @@ impl Lexical {
         }))
     }
 
-    /// The chunks in `rows` (by segment), best for `query` first. One that has none of its terms scores 0.
+    /// The best `k` chunks in `rows` (by segment, ascending), best for `query` first. One that has none of its terms
+    /// scores 0.
     pub(super) fn search_rows(
         &self,
         query: &WordQuery,
         rows: &[Vec<DocId>],
+        k: usize,
         stop: &Stop,
     ) -> Result<Vec<Candidate>> {
         let mut candidates = Vec::new();
@@ -138,6 +140,10 @@ impl Lexical {
                 let address = DocAddress::new(segment, row);
                 Candidate { address, score, tie: self.tie(address) }
             }));
+        }
+        if candidates.len() > k {
+            candidates.select_nth_unstable_by(k, Candidate::order);
+            candidates.truncate(k);
         }
         candidates.sort_unstable_by(Candidate::order);
         Ok(candidates)

@@ -5,6 +5,7 @@
 use super::count;
 use super::ranking::Ranking;
 use crate::error::Result;
+use crate::exact::Literal;
 use crate::generation::Generation;
 use crate::lexical::Selection;
 use crate::lexical::record::ChunkRecord;
@@ -12,7 +13,7 @@ use crate::model::Embed;
 use crate::query::{Explanation, Left, TermExplanation, Window};
 
 /// What the legs did, noted while they did it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Legs {
     /// How many chunks the BM25 leg ranked.
     pub(super) bm25: Option<usize>,
@@ -20,6 +21,8 @@ pub(super) struct Legs {
     pub(super) dense: Option<usize>,
     /// The dense leg's share.
     pub(super) dense_weight: Option<f64>,
+    /// What was looked for literally.
+    pub(super) literals: Vec<Literal>,
 }
 
 /// Explains the ranking of an answer to `query`.
@@ -28,7 +31,7 @@ pub(super) fn explanation(
     query: &str,
     selection: Option<&Selection>,
     ranking: &Ranking,
-    legs: Legs,
+    legs: &Legs,
 ) -> Result<Explanation> {
     let lexical = generation.lexical()?;
     let left = selection.map(|selection| {
@@ -43,6 +46,7 @@ pub(super) fn explanation(
         dense_candidates: legs.dense.map(count),
         dense_weight: legs.dense_weight,
         terms: if legs.bm25.is_some() { terms(generation, query)? } else { Vec::new() },
+        literals: legs.literals.iter().map(|literal| literal.text().to_owned()).collect(),
         query_window: window.transpose()?,
     })
 }
