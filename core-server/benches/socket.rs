@@ -26,6 +26,7 @@ struct Nothing;
 impl Answers for Nothing {
     fn search(&self, _: &Search, _: &Caller, _: &Stop) -> engine::Result<SearchAnswer> {
         Ok(SearchAnswer {
+            evidence: engine::evidence::Evidence::NO_HITS,
             collection: "docs".parse().unwrap(),
             generation: engine::generation::GenerationId::FIRST,
             mode: Mode::Bm25,

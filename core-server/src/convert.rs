@@ -3,6 +3,7 @@
 //! Bounds are the contract's: `validate()` has been called before. Deliberately left out: failures and notices,
 //! which get their words in `failure` and `notice`.
 
+mod evidence;
 mod explanation;
 
 use std::time::{Duration, Instant};
@@ -156,6 +157,7 @@ pub fn search_response(answer: SearchAnswer, occasion: Occasion<'_>) -> (v1::Sea
             returned_bytes: truncation.returned_bytes,
         }),
         notices: notices(&answer.notices, occasion),
+        evidence: Some(evidence::evidence(&answer.evidence)),
         explanation: answer.explanation.map(explanation::explanation),
         stats: Some(stats(answer.stats, occasion)),
     };
@@ -361,6 +363,7 @@ fn stats(stats: Stats, occasion: Occasion<'_>) -> v1::Stats {
         filter_ms: ms(stats.filter),
         highlight_ms: ms(stats.highlight),
         explain_ms: ms(stats.explain),
+        evidence_ms: ms(stats.evidence),
     }
 }
 

@@ -76,6 +76,7 @@ impl Answers for StandIn {
             _ => {}
         }
         Ok(SearchAnswer {
+            evidence: engine::evidence::Evidence::NO_HITS,
             collection: "docs".parse().unwrap(),
             generation: GenerationId::FIRST,
             mode: Mode::Bm25,

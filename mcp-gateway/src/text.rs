@@ -12,7 +12,7 @@ use std::fmt::{self, Write as _};
 
 use proto::json::Word;
 use proto::passage::{Passage, elsewhere};
-use proto::v1::{FetchChunkResponse, Neighbor, Notice, SearchResponse};
+use proto::v1::{EvidenceLevel, FetchChunkResponse, Neighbor, Notice, SearchResponse};
 use proto::{Operation, clean};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -33,11 +33,12 @@ fn read<A: DeserializeOwned>(answer: &Value) -> Option<A> {
 
 fn search(answer: &SearchResponse) -> String {
     let collection = clean::line(&answer.collection);
-    let mut text = match answer.hits.len() {
-        0 => format!("Nothing is found in `{collection}`.\n"),
-        1 => format!("1 passage of `{collection}`."),
-        many => format!("{many} passages of `{collection}`, the best first."),
-    };
+    let mut text = evidence(answer);
+    match answer.hits.len() {
+        0 => push(&mut text, format_args!("Nothing is found in `{collection}`.\n")),
+        1 => push(&mut text, format_args!("1 passage of `{collection}`.")),
+        many => push(&mut text, format_args!("{many} passages of `{collection}`, the best first.")),
+    }
     if !answer.hits.is_empty() {
         push(&mut text, format_args!(" Lines that begin with > are the documents' own words.\n"));
     }
@@ -59,6 +60,24 @@ fn search(answer: &SearchResponse) -> String {
     notes.extend(answer.notices.iter().map(said));
     note(&mut text, &notes);
     text
+}
+
+/// First of all whether there is an answer: who reads on should know what to expect.
+fn evidence(answer: &SearchResponse) -> String {
+    let Some(evidence) = answer.evidence.as_ref().filter(|_| !answer.hits.is_empty()) else {
+        return String::new();
+    };
+    let reason = clean::line(&evidence.reason);
+    match evidence.level() {
+        EvidenceLevel::None => format!(
+            "Evidence: none. Nothing here seems to answer the question ({reason}); say so rather than answer from these.\n"
+        ),
+        EvidenceLevel::Weak => {
+            format!("Evidence: weak. Nothing here clearly answers the question ({reason}).\n")
+        }
+        EvidenceLevel::Enough => "Evidence: enough. ".to_owned(),
+        EvidenceLevel::Unspecified => String::new(),
+    }
 }
 
 fn fetched(answer: &FetchChunkResponse) -> String {
@@ -146,7 +165,7 @@ fn push(text: &mut String, arguments: fmt::Arguments<'_>) {
 #[cfg(test)]
 pub(crate) mod tests {
     use proptest::prelude::*;
-    use proto::v1::{Chunk, Citation, Hit, Mode, ScoreScale, SourceClass, Truncation, Verdict};
+    use proto::v1::{Chunk, Citation, Evidence, Hit, Mode, ScoreScale, SourceClass, Truncation, Verdict};
 
     use super::*;
 
@@ -236,6 +255,19 @@ pub(crate) mod tests {
         note: 5 of 9 hits are here, 1000 of 9000 bytes of their text; a larger `max_bytes` gives more
         note: ranked by words alone: the collection has no vectors; install a model
         ");
+    }
+
+    #[test]
+    fn whether_there_is_an_answer_is_said_first() {
+        let first_line = |level: EvidenceLevel| {
+            let mut answer = answer(vec![hit("a.md", Verdict::Verified, "bytes_equal")]);
+            let reason = "a passage has 1 of the question's 4 words".to_owned();
+            answer.evidence = Some(Evidence { level: level.into(), reason, ..Evidence::default() });
+            search(&answer).lines().next().unwrap().to_owned()
+        };
+        insta::assert_snapshot!(first_line(EvidenceLevel::None), @"Evidence: none. Nothing here seems to answer the question (a passage has 1 of the question's 4 words); say so rather than answer from these.");
+        insta::assert_snapshot!(first_line(EvidenceLevel::Weak), @"Evidence: weak. Nothing here clearly answers the question (a passage has 1 of the question's 4 words).");
+        insta::assert_snapshot!(first_line(EvidenceLevel::Enough), @"Evidence: enough. 1 passage of `docs`. Lines that begin with > are the documents' own words.");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod whole {
     mod crash;
     mod disk_full;
     mod evaluation;
+    mod evidence;
     mod filters;
     mod guides;
     mod hostile_queries;

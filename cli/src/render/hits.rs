@@ -3,7 +3,7 @@
 use proto::clean;
 use proto::json::Word;
 use proto::passage::{Passage, elsewhere};
-use proto::v1::{SearchResponse, Verdict};
+use proto::v1::{EvidenceLevel, SearchResponse, Verdict};
 
 use super::explanation::explanation;
 use super::passage::{beside, passage};
@@ -38,6 +38,7 @@ pub fn hits(answer: &SearchResponse, view: View<'_>) -> Page {
             answer.collection, answer.generation
         ));
     }
+    evidence(&mut page, answer);
     explanation(&mut page, answer);
     if !answer.hits.is_empty() && answer.hits.iter().all(|hit| !stands(hit.verdict())) {
         page.note("none of these passages stands in its file any more", "do not quote them");
@@ -55,6 +56,17 @@ pub fn hits(answer: &SearchResponse, view: View<'_>) -> Page {
     page
 }
 
+/// Says where the passages may be no answer.
+fn evidence(page: &mut Page, answer: &SearchResponse) {
+    let Some(evidence) = answer.evidence.as_ref().filter(|_| !answer.hits.is_empty()) else { return };
+    let (lead, action) = match evidence.level() {
+        EvidenceLevel::None => ("nothing here seems to answer this", "ask in other words, or look elsewhere"),
+        EvidenceLevel::Weak => ("nothing here clearly answers this", "read before you believe"),
+        EvidenceLevel::Enough | EvidenceLevel::Unspecified => return,
+    };
+    page.note(&format!("{lead}: {}", evidence.reason), action);
+}
+
 fn stands(verdict: Verdict) -> bool {
     match verdict {
         Verdict::Verified | Verdict::Relocated | Verdict::NotChecked => true,
@@ -66,7 +78,7 @@ fn stands(verdict: Verdict) -> bool {
 mod tests {
     use std::path::Path;
 
-    use proto::v1::{Hit, Mode, Notice, Reranked, Truncation};
+    use proto::v1::{Evidence, Hit, Mode, Notice, Reranked, Truncation};
 
     use super::super::tests::{hit, plain};
     use super::*;
@@ -139,6 +151,19 @@ note: none of these passages stands in its file any more; do not quote them
         let answer =
             SearchResponse { reranked, ..answer(vec![hit("a.md", Verdict::Verified, "bytes_equal")]) };
         assert!(render(&answer).contains("generation 7, hybrid, the best 20 reranked by ms-marco"));
+    }
+
+    #[test]
+    fn what_may_be_no_answer_is_said_to_be_so() {
+        let notes = |level: EvidenceLevel| {
+            let mut answer = answer(vec![hit("runbook.md", Verdict::Verified, "bytes_equal")]);
+            let reason = "no passage has any of the question's words".to_owned();
+            answer.evidence = Some(Evidence { level: level.into(), reason, ..Evidence::default() });
+            plain(&hits(&answer, View { working_directory: None }).notes)
+        };
+        insta::assert_snapshot!(notes(EvidenceLevel::None), @"note: nothing here seems to answer this: no passage has any of the question's words; ask in other words, or look elsewhere");
+        insta::assert_snapshot!(notes(EvidenceLevel::Weak), @"note: nothing here clearly answers this: no passage has any of the question's words; read before you believe");
+        assert_eq!(notes(EvidenceLevel::Enough), "");
     }
 
     #[test]

@@ -40,6 +40,16 @@ impl Exact {
         Self { of: u16::try_from(literals).unwrap_or(u16::MAX), ..Self::default() }
     }
 
+    /// Whether the question names anything literally.
+    pub fn is_asked(self) -> bool {
+        self.of > 0
+    }
+
+    /// Whether the passage holds all that the question names, as it was written or not.
+    pub fn holds_all(self) -> bool {
+        self.literals == self.of
+    }
+
     /// Whether the passage holds none of it.
     pub fn is_none(self) -> bool {
         self.literals == 0

@@ -47,7 +47,11 @@ impl Highlighter {
             // Where the exact form of a word stands its stem does, too; a single character of a longer word is none.
             Kind::Exact => {}
         });
-        let terms = if terms.is_empty() { common } else { terms };
+        Self::of_terms(if terms.is_empty() { common } else { terms })
+    }
+
+    /// Of terms as the analyzer gives them.
+    pub fn of_terms(terms: HashSet<String>) -> Self {
         Self { beginnings: Beginnings::of(terms.iter()), terms }
     }
 

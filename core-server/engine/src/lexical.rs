@@ -4,15 +4,18 @@
 
 pub mod directory;
 mod holders;
+mod known_words;
 pub mod query;
 pub mod record;
 pub mod rows;
+mod sample;
 pub mod schema;
 mod selection;
 mod statistics;
 mod top_k;
 
 pub use holders::{Holders, READ as LITERAL_CANDIDATES_READ};
+pub use known_words::KnownWord;
 pub use query::WordQuery;
 pub use selection::Selection;
 pub use top_k::Candidate;

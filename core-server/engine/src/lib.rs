@@ -9,6 +9,7 @@ pub mod collection;
 pub mod dense;
 pub mod engine;
 pub mod error;
+pub mod evidence;
 pub mod exact;
 pub mod extract;
 mod fetch;

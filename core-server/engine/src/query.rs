@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::citation::{ByteRange, Citation, Reason, Verdict};
 use crate::collection::CollectionName;
+use crate::evidence::Evidence;
 use crate::filter::Filter;
 use crate::footnote::Footnote;
 use crate::generation::GenerationId;
@@ -111,6 +112,8 @@ pub struct SearchAnswer {
     pub hits: Vec<Hit>,
     /// What was reranked, where something was.
     pub reranked: Option<Reranked>,
+    /// Whether the passages answer the question.
+    pub evidence: Evidence,
     /// What was cut to fit `max_bytes`.
     pub truncated: Option<Truncation>,
     /// What was not done.
@@ -386,6 +389,8 @@ pub struct Stats {
     pub highlight: Duration,
     /// Explaining the answer.
     pub explain: Duration,
+    /// Judging whether the hits answer the question.
+    pub evidence: Duration,
 }
 
 /// Which passage to fetch.

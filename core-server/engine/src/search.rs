@@ -15,6 +15,8 @@ mod variety;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tantivy::DocAddress;
+
 use self::explain::{Legs, explanation, passage_window};
 pub(crate) use self::neighbors::{Beside, Surroundings, surroundings};
 use self::ranking::Ranking;
@@ -24,6 +26,7 @@ use crate::citation::{ByteRange, Reason, Verdict};
 use crate::dense::Among;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::evidence::{Evidence, LEADING, Seen, Similarity};
 use crate::exact::{self, Exact, Literal};
 use crate::fusion::{self, DEPTH, DenseWeight, Fused};
 use crate::generation::Generation;
@@ -59,6 +62,7 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
         highlighter,
         legs: Legs::default(),
         literals_cut_short: false,
+        leading: Leading::default(),
         best: 0.0,
         stop,
         stats: Stats::default(),
@@ -77,6 +81,7 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
     let truncated = truncation(&found, returned, &beside);
     notices.extend(sections_left_out(&beside));
     notices.extend(not_verified(&findings));
+    let evidence = question.evidence(&ranking, found.is_empty())?;
     let explanation = question.explain(&ranking)?;
     let mut findings_beside = findings_beside.into_iter();
     let mut hits = Vec::with_capacity(returned);
@@ -117,6 +122,7 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
         mode: ranking.mode(),
         hits,
         reranked,
+        evidence,
         truncated,
         notices,
         explanation,
@@ -183,6 +189,17 @@ struct Checked {
     findings_beside: Vec<Finding>,
 }
 
+/// What leads the legs: the same however many hits are asked for, and whatever a reranker makes of them.
+#[derive(Default)]
+struct Leading {
+    /// The first passages by words; by similarity where words do not rank.
+    passages: Vec<DocAddress>,
+    /// The closest passage's cosine.
+    cosine: Option<f64>,
+    /// The most that a passage holds of what the question names literally.
+    exact: Exact,
+}
+
 /// A search on its way, and the time it took so far.
 struct Question<'a> {
     search: &'a Search,
@@ -194,6 +211,8 @@ struct Question<'a> {
     legs: Legs,
     /// Whether there may be more that hold what the question names literally than were read.
     literals_cut_short: bool,
+    /// What leads them.
+    leading: Leading,
     /// The best score, before anything came first for what it holds.
     best: f64,
     stop: &'a Stop,
@@ -254,12 +273,19 @@ impl<'a> Question<'a> {
     fn rank(&mut self, ranking: &Ranking, asked: &Asked, wanted: usize) -> Result<Vec<Fused>> {
         let Asked { words, literals, vector } = asked;
         let mut ranked = match ranking {
-            Ranking::Bm25 => self.bm25(words, wanted)?.into_iter().zip(1..).map(place_in_bm25).collect(),
+            Ranking::Bm25 => {
+                let bm25 = self.bm25(words, wanted)?;
+                self.leading.passages = first(&bm25);
+                bm25.into_iter().zip(1..).map(place_in_bm25).collect()
+            }
             Ranking::Dense(_) => {
-                self.dense(vector, wanted)?.into_iter().zip(1..).map(place_in_dense).collect()
+                let dense = self.dense(vector, wanted)?;
+                self.leading.passages = first(&dense);
+                dense.into_iter().zip(1..).map(place_in_dense).collect()
             }
             Ranking::Hybrid(model) => {
                 let (bm25, dense) = (self.bm25(words, wanted)?, self.dense(vector, wanted)?);
+                self.leading.passages = first(&bm25);
                 let spoken = self.generation.lexical()?.languages();
                 let weight = DenseWeight::of(&self.search.query, spoken, model.languages());
                 self.legs.dense_weight = Some(weight.share());
@@ -276,6 +302,10 @@ impl<'a> Question<'a> {
                 Ranking::Dense(_) | Ranking::Hybrid(_) => Fused::alone(candidate),
             };
             fusion::put_first(&mut ranked, &holders, Exact::none_of(literals.len()), alone);
+            let most = ranked.first().map_or(Exact::none_of(literals.len()), |first| first.exact);
+            // What was not read to the end may stand in what was not read.
+            let is_known = most.holds_all() || !cut_short;
+            self.leading.exact = if is_known { most } else { Exact::default() };
         }
         ranked.truncate(wanted);
         self.stop.check()?;
@@ -314,6 +344,7 @@ impl<'a> Question<'a> {
         let scanned =
             timed(&mut self.stats.dense, || crate::dense::scan(&segments, vector, k, &tie, self.stop))?;
         self.legs.dense = Some(scanned.len());
+        self.leading.cosine = scanned.first().map(|(_, cosine)| f64::from(*cosine));
         let candidate = |(address, score)| Candidate { address, score, tie: lexical.tie(address) };
         Ok(scanned.into_iter().map(candidate).collect())
     }
@@ -388,6 +419,28 @@ impl<'a> Question<'a> {
         timed(&mut self.stats.highlight, || text.map(ranges).unwrap_or_default())
     }
 
+    /// Whether there is an answer to the question, by what leads each leg.
+    fn evidence(&mut self, ranking: &Ranking, nothing_found: bool) -> Result<Evidence> {
+        if nothing_found {
+            return Ok(Evidence::NO_HITS);
+        }
+        let (lexical, calibration) = (self.generation.lexical()?, &self.generation.manifest().evidence);
+        let Leading { passages, cosine, exact } = &self.leading;
+        timed(&mut self.stats.evidence, || {
+            let query = lexical.query(&self.search.query);
+            let words = lexical.known_words(&query, passages)?;
+            let similarity = ranking.model().zip(*cosine).map(|(model, best)| Similarity {
+                best,
+                can_read: fusion::can_read(model.languages(), &self.search.query),
+                alone: matches!(ranking, Ranking::Dense(_)),
+            });
+            let (only_common, chunks) = (query.is_common, lexical.chunks());
+            let question = self.search.query.as_str();
+            let seen = Seen { question, words: &words, only_common, exact: *exact, similarity, chunks };
+            Ok(Evidence::of(&seen, calibration.as_ref()))
+        })
+    }
+
     fn explain(&mut self, ranking: &Ranking) -> Result<Option<Explanation>> {
         if !self.search.explain {
             return Ok(None);
@@ -415,6 +468,11 @@ impl<'a> Question<'a> {
         let model = ranking.model().filter(|_| self.search.explain);
         timed(&mut self.stats.explain, || model.map(|model| passage_window(model, record)).transpose())
     }
+}
+
+/// The rows that lead a leg.
+fn first(leg: &[Candidate]) -> Vec<DocAddress> {
+    leg.iter().take(LEADING).map(|candidate| candidate.address).collect()
 }
 
 fn place_in_bm25((candidate, rank): (Candidate, u32)) -> Fused {

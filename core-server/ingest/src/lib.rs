@@ -4,6 +4,7 @@
 
 pub mod admit;
 pub mod args;
+mod calibrate;
 pub mod catalog;
 pub mod chunk;
 pub mod commands;

@@ -304,6 +304,7 @@ mod tests {
             tokens: BTreeMap::new(),
             skipped: BTreeMap::new(),
             ignored: BTreeMap::new(),
+            evidence: None,
             file_segments: vec!["0.jsonl".into()],
             files: Vec::new(),
         }

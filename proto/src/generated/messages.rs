@@ -23,7 +23,7 @@ pub struct SearchRequest {
     /// Which documents to look in; all conditions hold.
     #[prost(message, optional, tag = "7")]
     pub filter: ::core::option::Option<Filter>,
-    /// Passages to give before and after each hit.
+    /// Passages before and after each hit.
     #[prost(uint32, optional, tag = "8")]
     pub neighbors: ::core::option::Option<u32>,
     /// Give each hit's whole section as well, where it fits.
@@ -39,7 +39,7 @@ pub struct SearchRequest {
 /// Which documents to look in.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Filter {
-    /// Globs of paths in the collection; `!` leaves out; the last that matches decides.
+    /// Globs of paths; `!` leaves out; the last that matches decides.
     #[prost(string, repeated, tag = "1")]
     pub paths: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// At least one of these tags.
@@ -101,6 +101,68 @@ pub struct SearchResponse {
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reranked: ::core::option::Option<Reranked>,
+    /// Whether the first passages answer the question.
+    #[prost(message, optional, tag = "9")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: ::core::option::Option<Evidence>,
+}
+/// Whether the first passages answer a question, held against what the collection does by chance.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Evidence {
+    /// What it comes to.
+    #[prost(enumeration = "EvidenceLevel", tag = "1")]
+    #[serde(default)]
+    #[serde(serialize_with = "crate::json::word::one::write::<EvidenceLevel, _>")]
+    #[serde(deserialize_with = "crate::json::word::one::read::<EvidenceLevel, _>")]
+    pub level: i32,
+    /// Why, in words.
+    #[prost(string, tag = "2")]
+    #[serde(default)]
+    pub reason: ::prost::alloc::string::String,
+    /// By the question's words: the share of their weight that a passage has. Absent without passages.
+    #[prost(message, optional, tag = "3")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bm25: ::core::option::Option<LegEvidence>,
+    /// By similarity: the closest passage's cosine. Absent where it was not asked for.
+    #[prost(message, optional, tag = "4")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dense: ::core::option::Option<LegEvidence>,
+}
+/// The same as one leg sees it.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct LegEvidence {
+    /// What it comes to.
+    #[prost(enumeration = "EvidenceLevel", tag = "1")]
+    #[serde(default)]
+    #[serde(serialize_with = "crate::json::word::one::write::<EvidenceLevel, _>")]
+    #[serde(deserialize_with = "crate::json::word::one::read::<EvidenceLevel, _>")]
+    pub level: i32,
+    /// Why, in words.
+    #[prost(string, tag = "2")]
+    #[serde(default)]
+    pub reason: ::prost::alloc::string::String,
+    /// What was measured.
+    #[prost(double, tag = "3")]
+    #[serde(default)]
+    #[serde(serialize_with = "crate::json::decimal::one")]
+    pub value: f64,
+    /// Below this it is `none`; absent where the collection was never measured.
+    #[prost(double, optional, tag = "4")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::json::decimal::optional")]
+    pub none_below: ::core::option::Option<f64>,
+    /// From this on it is `enough`; absent likewise.
+    #[prost(double, optional, tag = "5")]
+    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::json::decimal::optional")]
+    pub enough_from: ::core::option::Option<f64>,
 }
 /// What a reranker did.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -584,6 +646,11 @@ pub struct Stats {
     #[serde(default)]
     #[serde(serialize_with = "crate::json::decimal::one")]
     pub rerank_ms: f64,
+    /// Judging whether the hits answer the question.
+    #[prost(double, tag = "13")]
+    #[serde(default)]
+    #[serde(serialize_with = "crate::json::decimal::one")]
+    pub evidence_ms: f64,
 }
 /// Which passage.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1059,6 +1126,43 @@ impl SourceClass {
             "SOURCE_CLASS_UNSPECIFIED" => Some(Self::Unspecified),
             "SOURCE_CLASS_TEXT" => Some(Self::Text),
             "SOURCE_CLASS_EXTRACTED" => Some(Self::Extracted),
+            _ => None,
+        }
+    }
+}
+/// Whether passages answer a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum EvidenceLevel {
+    /// Not sent.
+    Unspecified = 0,
+    /// Nothing here answers it, as far as can be told.
+    None = 1,
+    /// Something may answer it: read before you believe.
+    Weak = 2,
+    /// Something is as close to the question as an answer is.
+    Enough = 3,
+}
+impl EvidenceLevel {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "EVIDENCE_LEVEL_UNSPECIFIED",
+            Self::None => "EVIDENCE_LEVEL_NONE",
+            Self::Weak => "EVIDENCE_LEVEL_WEAK",
+            Self::Enough => "EVIDENCE_LEVEL_ENOUGH",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "EVIDENCE_LEVEL_UNSPECIFIED" => Some(Self::Unspecified),
+            "EVIDENCE_LEVEL_NONE" => Some(Self::None),
+            "EVIDENCE_LEVEL_WEAK" => Some(Self::Weak),
+            "EVIDENCE_LEVEL_ENOUGH" => Some(Self::Enough),
             _ => None,
         }
     }

@@ -35,6 +35,14 @@ impl crate::json::Word for SourceClass {
     ];
 }
 
+impl crate::json::Word for EvidenceLevel {
+    const WORDS: &'static [(Self, &'static str)] = &[
+        (Self::None, "none"),
+        (Self::Weak, "weak"),
+        (Self::Enough, "enough"),
+    ];
+}
+
 impl crate::json::Word for Side {
     const WORDS: &'static [(Self, &'static str)] = &[
         (Self::Before, "before"),
@@ -127,7 +135,7 @@ impl SearchRequest {
         },
         crate::field::Field {
             name: "neighbors",
-            description: "Passages to give before and after each hit.",
+            description: "Passages before and after each hit.",
             kind: crate::field::Kind::Number { minimum: 0, maximum: 3 },
             required: false,
             default: Some("0"),
@@ -204,7 +212,7 @@ impl Filter {
     pub const FIELDS: &'static [crate::field::Field] = &[
         crate::field::Field {
             name: "paths",
-            description: "Globs of paths in the collection; `!` leaves out; the last that matches decides.",
+            description: "Globs of paths; `!` leaves out; the last that matches decides.",
             kind: crate::field::Kind::List { item: &crate::field::Kind::Text { min_length: 1, max_length: Some(1024), not_blank: false, form: None }, max_items: 64 },
             required: false,
             default: None,

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{GenerationId, files};
 use crate::collection::CollectionName;
 use crate::error::{Error, Result};
+use crate::evidence::Calibration;
 use crate::id::Sha256;
 
 /// The version of the format that this program writes and reads.
@@ -57,6 +58,9 @@ pub struct Manifest {
     pub skipped: BTreeMap<String, u32>,
     /// Files that were not meant for the index, by reason.
     pub ignored: BTreeMap<String, u32>,
+    /// What the collection does by chance, which evidence is held against; none where it was never measured.
+    #[serde(default)]
+    pub evidence: Option<Calibration>,
     /// Names of the file table's segments, oldest first.
     pub file_segments: Vec<String>,
     /// Every other file of the generation.

@@ -13,6 +13,8 @@ use crate::analysis::{self, Kind, Language, Reading};
 pub struct WordQuery {
     /// Distinct terms, by field and text.
     pub terms: Vec<QueryTerm>,
+    /// Whether they are only words that say nothing beside others.
+    pub is_common: bool,
 }
 
 /// A term to look for in one field.
@@ -62,8 +64,9 @@ impl WordQuery {
                 Kind::Stop => common.everywhere(&terms, 1.0, Ranked::Words),
             }
         }
-        let terms = if said.0.is_empty() { common.0 } else { said.0 };
-        Self { terms: terms.into_values().collect() }
+        let is_common = said.0.is_empty() && !common.0.is_empty();
+        let terms = if is_common { common.0 } else { said.0 };
+        Self { terms: terms.into_values().collect(), is_common }
     }
 }
 

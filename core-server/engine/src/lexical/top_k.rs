@@ -90,7 +90,7 @@ impl Lexical {
         Ok(lists)
     }
 
-    fn list(&self, term: &QueryTerm) -> tantivy::Result<Option<List>> {
+    pub(super) fn list(&self, term: &QueryTerm) -> tantivy::Result<Option<List>> {
         let field = fields().ranked[term.field as usize].terms;
         let mut doc_freq = 0;
         let mut infos = Vec::new();
@@ -241,13 +241,14 @@ thread_local! {
 }
 
 /// A term and where its postings lie in each segment.
-struct List {
+pub(super) struct List {
     field: Ranked,
     text: String,
-    doc_freq: u64,
+    /// How many chunks have it.
+    pub(super) doc_freq: u64,
     ceiling: f32,
     /// By segment, one for each form that is there.
-    infos: Vec<Vec<TermInfo>>,
+    pub(super) infos: Vec<Vec<TermInfo>>,
 }
 
 /// The best `k` so far.

@@ -156,6 +156,7 @@ impl World {
             tokens: BTreeMap::new(),
             skipped: BTreeMap::new(),
             ignored: BTreeMap::new(),
+            evidence: None,
             file_segments: vec!["0.jsonl".to_owned()],
             files: sealed(folder, folder),
         }

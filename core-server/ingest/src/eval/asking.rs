@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use engine::Engine;
 use engine::collection::CollectionName;
+use engine::evidence::Level;
 use engine::query::{Caller, Hit, Mode, Search, SearchAnswer, Stats};
 use engine::stop::Stop;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
@@ -30,8 +31,8 @@ pub const SERVED: usize = 50;
 const PASSAGES_PER_ITEM: usize = 4;
 
 /// The stages of a request, in their order; the last is all of it.
-pub const STAGES: [&str; 9] =
-    ["embed", "bm25", "dense", "fusion", "load", "rerank", "verify", "highlight", "total"];
+pub const STAGES: [&str; 10] =
+    ["embed", "bm25", "dense", "fusion", "load", "rerank", "verify", "highlight", "evidence", "total"];
 
 /// How passages are ranked, as it is typed.
 #[derive(
@@ -182,13 +183,26 @@ impl Asking<'_> {
     }
 }
 
-/// Whether an answer says that the collection has none: so far, by being empty.
+/// Whether an answer says that the collection has none.
 fn abstains(answer: &SearchAnswer) -> bool {
-    answer.hits.is_empty()
+    answer.evidence.level == Level::None
 }
 
 fn in_milliseconds(stats: &Stats, begun: Instant) -> [f64; STAGES.len()] {
     let total = begun.elapsed();
-    let Stats { embed, bm25, dense, fusion, load, rerank, verify, highlight, filter: _, explain: _ } = *stats;
-    [embed, bm25, dense, fusion, load, rerank, verify, highlight, total].map(|time| 1e3 * time.as_secs_f64())
+    let Stats {
+        embed,
+        bm25,
+        dense,
+        fusion,
+        load,
+        rerank,
+        verify,
+        highlight,
+        evidence,
+        filter: _,
+        explain: _,
+    } = *stats;
+    [embed, bm25, dense, fusion, load, rerank, verify, highlight, evidence, total]
+        .map(|time| 1e3 * time.as_secs_f64())
 }
