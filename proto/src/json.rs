@@ -377,7 +377,7 @@ mod tests {
         assert_eq!(
             refusal(json!({"zzz": 1})),
             "unknown field `zzz`; known are `query`, `collection`, `top_k`, `mode`, `max_bytes`, `verify`, \
-             `filter`, `neighbors`, `section`, `explain`, `rerank`"
+             `filter`, `neighbors`, `explain`, `rerank`, `section`"
         );
     }
 
