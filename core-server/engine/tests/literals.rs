@@ -81,6 +81,12 @@ fn one_identifier_is_first_among_five_thousand_paragraphs_about_it() {
             "parse Error Table #",
             "It calls parseErrorTable().",
         ),
+        (
+            "which connection error does close() of the pool log",
+            "close # or close(#)",
+            "Call close() before you leave.",
+        ),
+        ("connection error handling since 7.9081", "7.# and 8#", "Gone since 7.9081, at last."),
         ("error in 10.20.7781 of the connection pool", "10.20.#", "It was gone in v10.20.7781."),
         (
             "\"the pool of the connection\" error",

@@ -1,8 +1,8 @@
 //! What a question names literally: phrases of several words in quotes, and words that no language has.
 //!
 //! Looks decide, not a list: `parseConfigFile`, `ERR_CONN_7781`, `/etc/hosts`, `v1.2.3-rc.1`. What prose has as well
-//! (`real-time`, `and/or`, `3.5`, `CD4`, `1960s`) is left to the ranking, and what may be a name or a word of a trade
-//! (`GitHub`, `siRNA`, `IL-10`) to how many passages hold it; unless it is all that was asked.
+//! (`real-time`, `and/or`, `1,000`, `CD4`, `1960s`) is left to the ranking, and what may be a name or a word of a trade
+//! (`GitHub`, `siRNA`, `2.4`) to how many passages hold it; unless it is all that was asked.
 
 use std::collections::HashSet;
 
@@ -129,7 +129,17 @@ fn closing_quotes(open: char) -> Option<&'static [char]> {
 
 /// The names in a text without quotes.
 fn names(text: &str) -> impl Iterator<Item = Literal> {
-    text.split(is_border).map(trimmed).filter_map(|word| Literal::new(word, looks(word)?))
+    let by_looks = text.split(is_border).map(trimmed).filter_map(|word| Literal::new(word, looks(word)?));
+    by_looks.chain(calls(text))
+}
+
+/// `connect()`: an ordinary word, but for what stands behind it.
+fn calls(text: &str) -> impl Iterator<Item = Literal> {
+    text.match_indices("()").filter_map(|(end, parentheses)| {
+        let word = text[..end].rsplit(is_border).next()?;
+        let is_plain = word.ends_with(char::is_alphanumeric) && looks(word).is_none();
+        if is_plain { Literal::new(&format!("{word}{parentheses}"), Looks::Name) } else { None }
+    })
 }
 
 fn has_more_than_letters(word: &str) -> bool {
@@ -172,13 +182,13 @@ fn looks(word: &str) -> Option<Looks> {
     by_digits.max(looks_of_file(word)).max(looks_of_camel_case(&parts))
 }
 
-/// `05-0087-009149-0`, `1.0.21`, `192.168.0.1`, `009149`; `123456` may be a quantity, and a range or a fraction has two
-/// parts.
+/// `05-0087-009149-0`, `1.0.21`, `192.168.0.1`, `009149`; `123456` and `2.4` may be quantities, and a range has two parts.
 fn looks_of_number(word: &str, parts: &[&str]) -> Option<Looks> {
     match parts {
         [number] if number.len() > 5 => {
             Some(if number.starts_with('0') { Looks::Name } else { Looks::Either })
         }
+        [_, _] if word.contains('.') => Some(Looks::Either),
         [_, _, _, ..] if !(word.contains('.') && word.contains('-')) => Some(Looks::Name),
         _ => None,
     }
@@ -271,7 +281,7 @@ fn looks_of_code(word: &str, parts: &[&str]) -> Option<Looks> {
                 && part.starts_with(|c: char| c.is_ascii_digit());
         let is_hash = part.len() > 6 && digits > 0 && is_hex(part);
         let is_address = part.strip_prefix("0x").is_some_and(|rest| !rest.is_empty() && is_hex(rest));
-        let is_mixed = part.len() > 4 && digits > 1 && !is_measure;
+        let is_mixed = !is_measure && (part.len() > 4 && digits > 1 || is_numbered(part));
         (is_address || is_hash || is_mixed, is_address || is_hash || is_long(part))
     } else {
         let is_uuid = parts.len() > 3 && parts.iter().all(|part| is_hex(part));
@@ -283,6 +293,12 @@ fn looks_of_code(word: &str, parts: &[&str]) -> Option<Looks> {
         (is_uuid || is_release || is_numbered, is_told)
     };
     is_code.then_some(if is_told { Looks::Name } else { Looks::Either })
+}
+
+/// `E404`
+fn is_numbered(word: &str) -> bool {
+    let number = word.trim_start_matches(|c: char| c.is_ascii_uppercase());
+    number.len() > 2 && number.len() < word.len() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -357,6 +373,8 @@ mod tests {
             "ABT-737",
             "H3K27",
             "H3K27me3",
+            "E404",
+            "2.4",
             "123456",
         ] {
             assert!(may_be_a_word(word), "{word}");
@@ -385,6 +403,7 @@ mod tests {
             "C++",
             "--no-verify",
             "user@host",
+            "connect()",
         ] {
             assert!(!may_be_a_word(name), "{name}");
         }
@@ -393,7 +412,7 @@ mod tests {
     #[test]
     fn prose_names_nothing() {
         for query in [
-            "what is real-time and/or on-line processing, e.g. of 3.5 and 1,000 items?",
+            "what is real-time and/or on-line processing, e.g. of 35 and 1,000 items?",
             "who won in the 1960s, 2nd or 20th, at 100mg or 10km, 50% or 3.5mm?",
             "does CD4 bind p53 or H1N1 at 12:30 between 1999-2000 and 10/20?",
             "don't stop the dogs' dinner at O'Brien's, say NGOs and ILCs",
@@ -437,6 +456,13 @@ mod tests {
         assert_eq!(found("CD4"), ["CD4"]);
         assert_eq!(found("GitHub?"), ["GitHub"]);
         assert_eq!(found("kubernetes"), <[&str; 0]>::default());
+    }
+
+    #[test]
+    fn a_word_is_named_by_the_parentheses_behind_it() {
+        assert_eq!(found("what does connect() return, or socket.close()?"), ["socket.close", "connect()"]);
+        assert_eq!(found("parseConfigFile() (not run() twice)"), ["parseConfigFile", "run()"]);
+        assert_eq!(found("nothing () here(), (), or f(x)"), ["here()"]);
     }
 
     #[test]
