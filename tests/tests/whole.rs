@@ -21,6 +21,7 @@ mod whole {
     mod mcp_peers;
     mod mcp_stdio;
     mod proxies;
+    mod quality;
     mod quickstart;
     mod ranking;
     mod read_only;
