@@ -303,9 +303,11 @@ impl<'a> Question<'a> {
             };
             fusion::put_first(&mut ranked, &holders, Exact::none_of(literals.len()), alone);
             let most = ranked.first().map_or(Exact::none_of(literals.len()), |first| first.exact);
-            // What was not read to the end may stand in what was not read.
+            // What was not read to the end may stand in what was not read, and what may be a word or a quantity
+            // stands in passages about anything.
             let is_known = most.holds_all() || !cut_short;
-            self.leading.exact = if is_known { most } else { Exact::default() };
+            let is_name = literals.iter().all(|literal| !literal.may_be_a_word());
+            self.leading.exact = if is_known && is_name { most } else { Exact::default() };
         }
         ranked.truncate(wanted);
         self.stop.check()?;

@@ -7,6 +7,7 @@ mod fixture;
 
 use std::time::Instant;
 
+use engine::evidence::Reason;
 use engine::exact::literals;
 use engine::filter::{Filter, Paths};
 use engine::lexical::{LITERAL_CANDIDATES_READ, Lexical};
@@ -162,6 +163,20 @@ fn what_no_trade_says_is_first_however_many_hold_it() {
         let query = format!("how many minutes takes rollback of the release with {name}");
         let found = ask(&engine, &Search { top_k: 26, ..asked(&query) });
         assert_eq!((texts(&found).len(), texts(&found)[25]), (26, words), "{name}");
+    }
+}
+
+#[test]
+fn a_name_that_is_held_is_evidence_and_a_quantity_or_a_word_is_none() {
+    let held = "It was changed in 2.4 by parseConfigFile on GitHub, page 7 of \"the long way\".";
+    let (_world, engine) = engine_of(&one_each(&[held, "the giraffe", "another page"]));
+    let reason = |query: &str| ask(&engine, &asked(query)).evidence.reason;
+    for query in ["how long is parseConfigFile", "how long is 'the long way'", "2.4", "GitHub?"] {
+        assert_eq!(reason(query), Reason::LiteralHeld, "{query}");
+    }
+    for query in ["is a giraffe 2.4 metres tall", "which giraffe works for GitHub", "giraffe"] {
+        assert_ne!(reason(query), Reason::LiteralHeld, "{query}");
+        assert_ne!(reason(query), Reason::LiteralAbsent, "{query}");
     }
 }
 
