@@ -276,6 +276,10 @@ fn words(seen: &Seen<'_>, bounds: Option<Bounds>) -> (Leg<WordsReason>, f64) {
             named: named(question, unknown),
         }
     };
+    let unknown = words.iter().filter(|word| !word.is_known()).count();
+    // In a few passages many words of a good question do not stand.
+    let is_small = chunks < u64::from(Calibration::SMALLEST);
+    let is_elsewhere = if is_small { unknown * 2 > words.len() } else { unknown * 2 >= words.len() };
     let mass: f64 = held().map(|word| word.weight).sum();
     #[expect(clippy::cast_precision_loss, reason = "its logarithm is what matters")]
     let is_surprise = mass >= SURPRISE * (chunks as f64).ln();
@@ -283,6 +287,7 @@ fn words(seen: &Seen<'_>, bounds: Option<Bounds>) -> (Leg<WordsReason>, f64) {
     let at = match &reason {
         // They say nothing about any passage.
         WordsReason::NoWords | WordsReason::OnlyCommon => FURTHEST.0,
+        WordsReason::Held { .. } if is_elsewhere => at.min(-f64::EPSILON),
         WordsReason::Held { .. } if !is_surprise => at.min(1.0 - f64::EPSILON),
         WordsReason::Held { .. } => at,
     };

@@ -39,7 +39,7 @@ const MOST_WORDS: usize = 10;
 const CHARACTERS: usize = 3;
 
 /// The quantiles, in hundredths, of what senseless questions reach that become the bounds.
-const WORDS: (usize, usize) = (5, 60);
+const WORDS: (usize, usize) = (10, 60);
 const SIMILARITY: (usize, usize) = (50, 90);
 
 /// A passage with this share of a question's words has enough of them, however alike all passages of a collection are.

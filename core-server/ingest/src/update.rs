@@ -397,7 +397,9 @@ impl<'a> Run<'a> {
     fn is_news(&self, parent: Option<&Parent>, contents: &Contents) -> Result<bool> {
         let Some(parent) = parent else { return Ok(true) };
         let manifest = parent.generation.manifest();
+        let is_measured = manifest.evidence.as_ref().is_some_and(|evidence| evidence.method == METHOD);
         Ok(!parent.is_current
+            || contents.chunks > 0 && !is_measured
             || manifest.scope != self.target.scope
             || manifest.ignored != contents.ignored
             || skipped::read(&parent.generation)? != contents.skipped)

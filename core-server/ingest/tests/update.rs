@@ -281,6 +281,25 @@ fn what_an_older_version_wrote_is_written_anew_without_being_told_where_it_is() 
 }
 
 #[test]
+fn what_was_never_measured_is_measured_by_the_next_ingest() {
+    let world = World::with_model();
+    world.write("a.md", &prose("valves", 3));
+    world.ingest();
+    let measured = world.generation().manifest().evidence.clone().unwrap();
+    let manifest = world.generation().folder().join("manifest.json");
+    let now = format!("\"method\":\"{}\"", measured.method);
+    let older = fs::read_to_string(&manifest).unwrap().replacen(&now, "\"method\":\"guessed/1\"", 1);
+    fs::remove_file(&manifest).unwrap();
+    fs::write(&manifest, &older).unwrap();
+    let current = Current { generation: GenerationId::FIRST, manifest_sha256: Sha256::of(older.as_bytes()) };
+    fs::write(world.folder().join("CURRENT"), current.to_string()).unwrap();
+    let summary = world.ingest();
+    assert_eq!((summary.published, summary.embedded), (true, 0));
+    assert_eq!(world.generation().manifest().evidence, Some(measured));
+    assert!(!world.ingest().published);
+}
+
+#[test]
 fn nothing_at_all_is_a_collection_that_opens() {
     let world = World::with_model();
     let summary = world.ingest();

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use tests::documents::HANDBOOK;
 use tests::{Run, World};
 
 const BACKUP: &str = "# Backups\n\nSnapshots of the ledger are kept for thirty-five days and then pruned.\n";
@@ -281,4 +282,39 @@ fn a_collection_without_vectors_or_without_answers_is_measured_as_far_as_it_goes
     assert!(report["warnings"].to_string().contains("no vectors"), "{}", report["warnings"]);
     let run = world.footnote(["eval", "docs", "--unanswerable", "u.jsonl", "--modes", "dense"]);
     assert_eq!(run.code, 5, "{run}");
+}
+
+#[test]
+fn what_nothing_answers_is_counted_where_the_answer_says_so() {
+    let world = World::with_real_model();
+    for (source, text) in HANDBOOK {
+        world.write(source, text);
+    }
+    world.ingest();
+    let write = |name: &str, texts: &[&str]| {
+        let line = |(id, text): (u32, &&str)| json!({"id": format!("{name}{id}"), "text": text}).to_string();
+        let lines: Vec<String> = (0..).zip(texts).map(line).collect();
+        fs::write(world.home().join(format!("{name}.jsonl")), lines.join("\n")).unwrap();
+    };
+    write(
+        "q",
+        &["how long are backups kept", "who approves a change to billing", "when are certificates renewed"],
+    );
+    fs::write(world.home().join("r.tsv"), "q0\tbackups\t1\nq1\treview\t1\nq2\tcertificates\t1\n").unwrap();
+    write(
+        "u",
+        &[
+            "flurbish zandoodle",
+            "recipe for sourdough bread with olives",
+            "who painted the Mona Lisa",
+            "怎样做红烧肉",
+        ],
+    );
+    let judged = ["eval", "docs", "--queries", "q.jsonl", "--qrels", "r.tsv", "--unanswerable", "u.jsonl"];
+    let run = world.footnote(judged.iter().chain(&["--modes", "bm25,dense,hybrid,rerank", "--json", "-"]));
+    assert_eq!(run.code, 0, "{run}");
+    let report = run.json();
+    for name in ["bm25", "dense", "hybrid", "rerank"] {
+        assert_eq!(mode(&report, name)["abstention"], json!({"unanswerable": 4, "answerable": 0}), "{name}");
+    }
 }

@@ -57,6 +57,16 @@ fn a_word_that_many_passages_have_is_not_enough_alone() {
 }
 
 #[test]
+fn a_question_that_is_half_of_unknown_words_is_about_something_else() {
+    let words = [word(1, true), word(0, false)];
+    let level = |chunks| {
+        Evidence::of(&Seen { chunks, ..seen(&words, None) }, Some(&calibration())).words.unwrap().level
+    };
+    assert!(held_share(&words, 0) > calibration().words.none_below);
+    assert_eq!((level(CHUNKS), level(19)), (Level::None, Level::Weak));
+}
+
+#[test]
 fn an_unknown_word_weighs_more_than_a_known_one() {
     let share = |words: &[KnownWord]| held_share(words, 0);
     assert!(share(&[word(5, true), word(0, false)]) < share(&[word(5, true), word(1, false)]));
