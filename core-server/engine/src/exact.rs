@@ -8,6 +8,7 @@
 //! Deliberately left out: finding the candidates (`lexical/holders.rs`), and how a score tells of it (`fusion.rs`).
 
 mod literal;
+mod looks;
 mod occurrence;
 
 pub use literal::{Literal, literals};
