@@ -14,7 +14,7 @@ use crate::id::{ChunkId, DocumentId};
 use crate::index::Collection;
 use crate::lexical::record::ChunkRecord;
 use crate::query::{Caller, FetchChunk, FetchedChunk, Neighbor, PassageName, Reach, Stats};
-use crate::search::{Beside, passage, surroundings};
+use crate::search::{Beside, Speaker, surroundings};
 use crate::stop::Stop;
 use crate::verify::{Generations, Place};
 
@@ -46,14 +46,14 @@ pub(crate) fn fetch_chunk(
     let verify = began.elapsed();
     let finding = findings.next().ok_or_else(|| not_found(&collection))?;
     let superseded_by = superseding(current, &chunk, &finding.place)?;
-    let checked = |(record, finding)| passage(engine, &collection, &cited, caller, record, finding);
+    let speaker = Speaker { engine, collection: &collection, generation: &cited, caller };
     let neighbor =
-        |(Beside { side, record }, finding)| Neighbor { side, passage: checked((record, finding)) };
+        |(Beside { side, record }, finding)| Neighbor { side, passage: speaker.passage(record, finding) };
     let neighbors = beside.into_iter().zip(findings).map(neighbor).collect();
     Ok(FetchedChunk {
         collection: collection.name().clone(),
         generation: current.id(),
-        passage: checked((chunk, finding)),
+        passage: speaker.passage(chunk, finding),
         neighbors,
         found_in: cited.id(),
         superseded_by,

@@ -7,6 +7,7 @@
 
 mod copies;
 mod explain;
+mod hits;
 mod legs;
 mod neighbors;
 mod ranking;
@@ -19,27 +20,25 @@ use std::time::{Duration, Instant};
 
 use tantivy::DocAddress;
 
-use self::explain::{Legs, explanation, passage_window};
+use self::explain::{Legs, explanation};
+pub(crate) use self::hits::Speaker;
 pub(crate) use self::neighbors::{Beside, Surroundings, surroundings};
 use self::ranking::Ranking;
 use self::rerank::Reranking;
 use self::room::{bytes, fitting, sections_left_out, truncation};
 use self::variety::{Candidates, spread};
-use crate::citation::{ByteRange, Reason, Verdict};
+use crate::citation::{Reason, Verdict};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::evidence::{Evidence, Seen, Similarity};
-use crate::exact::{self, Exact, Literal};
+use crate::exact::Exact;
 use crate::fusion::{self, DEPTH, Fused};
 use crate::generation::Generation;
 use crate::highlight::Highlighter;
 use crate::index::Collection;
 use crate::lexical::Selection;
 use crate::lexical::record::ChunkRecord;
-use crate::query::{
-    Caller, Explanation, Hit, Neighbor, Notice, Passage, Reranked, ScoreScale, Search, SearchAnswer, Stats,
-    Window,
-};
+use crate::query::{Caller, Explanation, Notice, Reranked, ScoreScale, Search, SearchAnswer, Stats};
 use crate::stop::Stop;
 use crate::verify::{Finding, Generations};
 
@@ -79,45 +78,13 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
     if question.exchange(engine, &collection, &mut found[..returned], &checked.hits)? {
         checked = question.verify(engine, &collection, &found, returned)?;
     }
-    let Checked { hits: findings, beside, findings_beside } = checked;
-    let truncated = truncation(&found, returned, &beside);
-    notices.extend(sections_left_out(&beside));
-    notices.extend(not_verified(&findings));
+    let truncated = truncation(&found, returned, &checked.beside);
+    notices.extend(sections_left_out(&checked.beside));
+    notices.extend(not_verified(&checked.hits));
     let evidence = question.evidence(&ranking, found.is_empty())?;
     let explanation = question.explain(&ranking)?;
-    let mut findings_beside = findings_beside.into_iter();
-    let mut hits = Vec::with_capacity(returned);
-    for ((found, finding), beside) in found.into_iter().zip(findings).zip(beside.of_hits) {
-        let Found { place, record, scale, rerank_score, nth_of_document } = found;
-        let also_at = question.also_at(&collection, place.address, &record)?;
-        let window = question.window(&ranking, &record)?;
-        let literals = question.held(&record);
-        let passage = |(record, finding)| passage(engine, &collection, generation, caller, record, finding);
-        let (sides, records): (Vec<_>, Vec<_>) = beside.into_iter().map(|one| (one.side, one.record)).unzip();
-        let neighbors = records.into_iter().zip(findings_beside.by_ref()).map(passage);
-        let neighbors =
-            sides.into_iter().zip(neighbors).map(|(side, passage)| Neighbor { side, passage }).collect();
-        let passage = passage((record, finding));
-        hits.push(Hit {
-            highlights: question.highlights(passage.text.as_deref()),
-            passage,
-            score: match scale {
-                ScoreScale::Bm25 => place.exact.raised(place.score, question.best),
-                ScoreScale::Cosine => place.score,
-                ScoreScale::Fused | ScoreScale::Rerank => place.exact.raised_share(place.score),
-            },
-            score_scale: scale,
-            bm25: place.bm25,
-            dense: place.dense,
-            rerank_score,
-            nth_of_document,
-            also_at,
-            neighbors,
-            window,
-            literal_rank: place.literal_rank,
-            literals,
-        });
-    }
+    let speaker = Speaker { engine, collection: &collection, generation, caller };
+    let hits = question.hits(&speaker, &ranking, found, checked)?;
     Ok(SearchAnswer {
         collection: collection.name().clone(),
         generation: generation.id(),
@@ -155,21 +122,6 @@ impl Found {
         }
         self.place.score = score;
     }
-}
-
-/// What an answer says of a chunk of `generation`, checked.
-pub(crate) fn passage(
-    engine: &Engine,
-    collection: &Collection,
-    generation: &Generation,
-    caller: &Caller,
-    record: ChunkRecord,
-    finding: Finding,
-) -> Passage {
-    let source = &finding.place.source;
-    let path_of = || engine.verifier().path_of(collection.name(), collection.generation(), source);
-    let path = caller.open_paths.then(path_of).flatten();
-    Passage::new(collection.name(), generation.id(), record, finding, path)
 }
 
 /// What checking an answer's passages showed.
@@ -311,11 +263,6 @@ impl<'a> Question<'a> {
         })
     }
 
-    fn highlights(&mut self, text: Option<&str>) -> Vec<ByteRange> {
-        let ranges = |text| self.highlighter.ranges(text);
-        timed(&mut self.stats.highlight, || text.map(ranges).unwrap_or_default())
-    }
-
     /// Whether there is an answer to the question, by what leads each leg.
     fn evidence(&mut self, ranking: &Ranking, nothing_found: bool) -> Result<Evidence> {
         if nothing_found {
@@ -346,24 +293,6 @@ impl<'a> Question<'a> {
         timed(&mut self.stats.explain, || {
             explanation(self.generation, &self.search.query, selection, ranking, &self.legs).map(Some)
         })
-    }
-
-    /// What a hit holds of what the question names literally.
-    fn held(&mut self, record: &ChunkRecord) -> Vec<String> {
-        if !self.search.explain {
-            return Vec::new();
-        }
-        timed(&mut self.stats.explain, || {
-            let text = exact::Text::new(&record.text);
-            let held = |literal: &&Literal| text.occurrence(literal).is_some();
-            self.legs.literals.iter().filter(held).map(|literal| literal.text().to_owned()).collect()
-        })
-    }
-
-    /// How much of a hit the model read.
-    fn window(&mut self, ranking: &Ranking, record: &ChunkRecord) -> Result<Option<Window>> {
-        let model = ranking.model().filter(|_| self.search.explain);
-        timed(&mut self.stats.explain, || model.map(|model| passage_window(model, record)).transpose())
     }
 }
 
@@ -396,7 +325,7 @@ mod tests {
     use tantivy::DocAddress;
 
     use super::*;
-    use crate::citation::{LineRange, SourceClass};
+    use crate::citation::{ByteRange, LineRange, SourceClass};
     use crate::id::{ChunkId, DocumentId, Sha256};
     use crate::lexical::Candidate;
 
