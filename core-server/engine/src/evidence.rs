@@ -35,6 +35,10 @@ const SURPRISE: f64 = 0.8;
 const WORDS_IN_HYBRID: f64 = 0.4;
 const WORDS_IN_DENSE: f64 = 0.25;
 
+/// Where the words see nothing, the similarity has to be so far from its lower bound to its upper one: every broad
+/// collection has a passage that is a little like anything.
+const WITHOUT_WORDS: f64 = 0.5;
+
 /// Where both legs together are enough, the bounds of one being at 0 and 1.
 const ENOUGH_TOGETHER: f64 = 0.8;
 
@@ -226,6 +230,9 @@ fn by_legs(
     let (Some(Similarity { alone, .. }), Some((_, Some(similarity_at)))) = (asked, similarity) else {
         return level(words_at, 1.0);
     };
+    if words_at < 0.0 && *similarity_at < WITHOUT_WORDS {
+        return Level::None;
+    }
     let share = if alone { WORDS_IN_DENSE } else { WORDS_IN_HYBRID };
     let together = share * words_at + (1.0 - share) * similarity_at;
     // Where one of them sees nothing, the other is not enough.

@@ -25,8 +25,11 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::error::Result;
 use crate::interrupt::Interrupt;
 
-/// Questions that a collection is asked: a fifth of a second of embedding.
-const QUESTIONS: usize = 64;
+/// Questions that a collection is asked: as many as it takes for the tenth of them to be about the same whichever are drawn.
+const QUESTIONS: usize = 256;
+
+/// Questions that a model is asked: half a second of embedding.
+const EMBEDDED: usize = 128;
 
 /// Passages that their words are from.
 const PASSAGES: usize = 256;
@@ -110,11 +113,12 @@ impl Chance {
             let best: Vec<Option<f64>> = questions.par_iter().map(best).collect::<Result<_>>()?;
             Ok(best.into_iter().flatten().collect())
         };
-        let measured = bounds(reached(&self.questions)?, SIMILARITY);
+        let questions = &self.questions[..self.questions.len().min(EMBEDDED)];
+        let measured = bounds(reached(questions)?, SIMILARITY);
         if !self.is_small {
             return Ok(measured);
         }
-        let scrambled: Vec<String> = self.questions.iter().map(|question| scrambled(question)).collect();
+        let scrambled: Vec<String> = questions.iter().map(|question| scrambled(question)).collect();
         let nonsense = bounds(reached(&scrambled)?, (100, 100));
         Ok(measured.zip(nonsense).map(|(measured, nonsense)| Bounds {
             none_below: nonsense.none_below.min(measured.enough_from),

@@ -113,6 +113,7 @@ fn two_legs_outweigh_each_other() {
         assert_eq!(level(&some, 0.67), Level::Weak);
         assert_eq!(level(&nothing, 0.62), Level::None);
         assert_eq!(level(&nothing, 0.50), Level::None);
+        assert_eq!(level(&nothing, 0.64), Level::None);
         // A paraphrase without one word in common may still be an answer.
         assert_eq!(level(&nothing, 0.75), Level::Weak);
         assert!(level(&all, 0.55) < Level::Enough);

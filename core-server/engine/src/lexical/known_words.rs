@@ -40,12 +40,20 @@ const WHOLE: f64 = 0.6;
 impl Lexical {
     /// The words of `query`, and which of `chunks` have each in their text, their headings or their path.
     pub fn known_words(&self, query: &WordQuery, chunks: &[DocAddress]) -> Result<Vec<KnownWord>> {
-        let known = |(share, term): (f64, &QueryTerm)| self.known_word(share, term, chunks);
+        // Postings are read once from front to back.
+        let mut places: Vec<(DocAddress, usize)> = chunks.iter().copied().zip(0..).collect();
+        places.sort_unstable();
+        let known = |(share, term): (f64, &QueryTerm)| self.known_word(share, term, &places);
         words(query).map(known).collect::<tantivy::Result<_>>().map_err(failed("looking up words"))
     }
 
-    fn known_word(&self, share: f64, term: &QueryTerm, chunks: &[DocAddress]) -> tantivy::Result<KnownWord> {
-        let (mut doc_freq, mut held) = (0, vec![false; chunks.len()]);
+    fn known_word(
+        &self,
+        share: f64,
+        term: &QueryTerm,
+        places: &[(DocAddress, usize)],
+    ) -> tantivy::Result<KnownWord> {
+        let (mut doc_freq, mut held) = (0, vec![false; places.len()]);
         for field in [term.field, Ranked::Heading, Ranked::Path] {
             if doc_freq > 0 && held.iter().all(|held| *held) {
                 break;
@@ -55,29 +63,35 @@ impl Lexical {
             if doc_freq == 0 {
                 doc_freq = list.doc_freq;
             }
-            for (held, chunk) in held.iter_mut().zip(chunks).filter(|(held, _)| !**held) {
-                *held = self.has(&list, field, *chunk)?;
-            }
+            self.mark(&list, field, places, &mut held)?;
         }
         let weight = share * rarity(self.chunks(), doc_freq.max(1));
         Ok(KnownWord { term: term.text.clone(), weight, chunks: doc_freq, held })
     }
 
-    /// Whether a chunk has any form of a term.
-    fn has(&self, list: &List, field: Ranked, chunk: DocAddress) -> tantivy::Result<bool> {
-        let infos = &list.infos[chunk.segment_ord as usize];
-        let reader = self.searcher.segment_reader(chunk.segment_ord);
-        let index = reader.inverted_index(fields().ranked[field as usize].terms)?;
-        for info in infos {
-            let mut postings = index.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
-            if postings.doc() < chunk.doc_id {
-                postings.seek(chunk.doc_id);
-            }
-            if postings.doc() == chunk.doc_id {
-                return Ok(true);
+    /// Marks the chunks that have any form of a term.
+    fn mark(
+        &self,
+        list: &List,
+        field: Ranked,
+        places: &[(DocAddress, usize)],
+        held: &mut [bool],
+    ) -> tantivy::Result<()> {
+        for places in places.chunk_by(|left, right| left.0.segment_ord == right.0.segment_ord) {
+            let segment = places[0].0.segment_ord;
+            let reader = self.searcher.segment_reader(segment);
+            let index = reader.inverted_index(fields().ranked[field as usize].terms)?;
+            for info in &list.infos[segment as usize] {
+                let mut postings = index.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
+                for (place, at) in places {
+                    if postings.doc() < place.doc_id {
+                        postings.seek(place.doc_id);
+                    }
+                    held[*at] |= postings.doc() == place.doc_id;
+                }
             }
         }
-        Ok(false)
+        Ok(())
     }
 }
 
