@@ -101,7 +101,7 @@ impl Lexical {
         Ok((all, cut_short))
     }
 
-    /// Those of `literals` that tell chunks apart. What may be a word is one where more than [`FEW`] chunks have it, and
+    /// Those of `literals` that tell chunks apart. What may be a word is one where more than `FEW` chunks have it, and
     /// words are ranked. Counted in the whole collection, as everything that weighs words.
     pub fn telling(&self, literals: Vec<Literal>) -> Result<Vec<Literal>> {
         let mut telling = Vec::with_capacity(literals.len());
