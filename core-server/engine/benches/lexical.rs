@@ -16,6 +16,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use engine::analysis::{Language, Reading, analyze};
 use engine::citation::{ByteRange, LineRange, SourceClass};
+use engine::evidence::LEADING;
 use engine::exact::literals;
 use engine::id::{ChunkId, DocumentId, Sha256};
 use engine::lexical::Lexical;
@@ -169,6 +170,14 @@ fn benchmark(criterion: &mut Criterion) {
             .iter()
             .map(|query| lexical.search(&lexical.query(query), 10, &Stop::never()).unwrap())
             .collect();
+        let mut next = queries.iter().zip(&found).cycle();
+        group.bench_function(BenchmarkId::new("known_words_in_3", chunks), |bencher| {
+            bencher.iter(|| {
+                let (query, found) = next.next().unwrap();
+                let leading: Vec<_> = found.iter().take(LEADING).map(|found| found.address).collect();
+                lexical.known_words(&lexical.query(query), &leading).unwrap().len()
+            });
+        });
         let mut next = found.iter().cycle();
         group.bench_function(BenchmarkId::new("load_10", chunks), |bencher| {
             bencher.iter(|| {

@@ -28,7 +28,7 @@ use crate::interrupt::Interrupt;
 /// Questions that a collection is asked: as many as it takes for the tenth of them to be about the same whichever are drawn.
 const QUESTIONS: usize = 256;
 
-/// Questions that a model is asked: half a second of embedding.
+/// Questions that a model is asked in all: half a second of embedding.
 const EMBEDDED: usize = 128;
 
 /// Passages that their words are from.
@@ -113,7 +113,8 @@ impl Chance {
             let best: Vec<Option<f64>> = questions.par_iter().map(best).collect::<Result<_>>()?;
             Ok(best.into_iter().flatten().collect())
         };
-        let questions = &self.questions[..self.questions.len().min(EMBEDDED)];
+        let count = if self.is_small { EMBEDDED / 2 } else { EMBEDDED };
+        let questions = &self.questions[..self.questions.len().min(count)];
         let measured = bounds(reached(questions)?, SIMILARITY);
         if !self.is_small {
             return Ok(measured);
