@@ -7,7 +7,7 @@ from figures import HEADLINE, interval, mode_of, value
 from references import LUCENE, WORDS, is_comparable, title
 
 MODES = ["bm25", "dense", "hybrid"]
-STAGES = ["embed", "bm25", "dense", "fusion", "load", "verify", "highlight", "total"]
+STAGES = ["embed", "bm25", "dense", "fusion", "load", "verify", "highlight", "evidence", "total"]
 
 # References that are shown in full; all that may be compared are compared.
 SHOWN = [
