@@ -210,7 +210,12 @@ impl Evidence {
             (_, None) => (Level::Weak, Reason::NotMeasured),
             // A model takes one name for another: what it finds close is no sign of this one.
             (Some(false), _) => (words.level.min(Level::Weak), Reason::LiteralAbsent),
-            (None, _) => (by_legs(words_at, seen.similarity, similarity.as_ref()), Reason::Legs),
+            (None, _) => {
+                let level = by_legs(words_at, seen.similarity, similarity.as_ref());
+                // A word or two, looked up: short questions are close to nothing.
+                let least = if has_every_word(&words) { Level::Weak } else { Level::None };
+                (level.max(least), Reason::Legs)
+            }
         };
         Self { level, reason, words: Some(words), similarity: similarity.map(|(leg, _)| leg) }
     }
@@ -219,6 +224,10 @@ impl Evidence {
 /// Whether a passage holds all that the question names literally; `None` where it names nothing.
 fn literals(exact: Exact) -> Option<bool> {
     exact.is_asked().then(|| exact.holds_all())
+}
+
+fn has_every_word(words: &Leg<WordsReason>) -> bool {
+    matches!(words.reason, WordsReason::Held { held, of, .. } if held == of)
 }
 
 /// What both legs come to, or the words alone where similarity says nothing.

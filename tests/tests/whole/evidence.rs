@@ -112,6 +112,7 @@ fn what_is_answered_is_told_from_what_is_not_in_every_mode() {
         assert_eq!(is_not(mode, "none", &UNANSWERED), [""; 0], "{mode}");
         // A word that one page has is worth a look, whatever stands beside it.
         assert_ne!(level(&world, mode, "flurbish zandoodle canary"), "enough", "{mode}");
+        assert_ne!(level(&world, mode, "percentile"), "none", "{mode}");
     }
     for mode in ["bm25", "hybrid"] {
         for present in ["ERR_QUEUE_7781", "what does ERR_QUEUE_7781 mean", "\"the dead letter queue\""] {

@@ -121,6 +121,13 @@ fn two_legs_outweigh_each_other() {
 }
 
 #[test]
+fn a_passage_that_has_every_word_is_worth_a_look() {
+    let level = |words: &[KnownWord]| judged(words, similarity(0.4, false)).level;
+    assert_eq!(level(&[word(40, true)]), Level::Weak);
+    assert_eq!(level(&[word(40, true), word(2, false)]), Level::None);
+}
+
+#[test]
 fn what_a_model_cannot_read_counts_for_nothing() {
     let cannot = |best| Similarity { best, can_read: false, alone: true };
     let evidence = judged(&[word(0, false)], cannot(0.9));
