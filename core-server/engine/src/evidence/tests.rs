@@ -1,5 +1,6 @@
 //! What is none, weak and enough, on numbers.
 
+use super::calibration::FURTHEST;
 use super::*;
 
 const CHUNKS: u64 = 1000;
