@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// How the collection was asked. Numbers of another method mean something else.
-pub const METHOD: &str = "shuffled/1";
+pub const METHOD: &str = "shuffled/2";
 
 /// The furthest that one leg is below and above its bounds, lest it overrule the other whatever that says.
 pub(super) const FURTHEST: (f64, f64) = (-1.0, 2.0);

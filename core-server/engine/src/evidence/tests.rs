@@ -71,6 +71,8 @@ fn a_question_that_is_half_of_unknown_words_is_about_something_else() {
 fn an_unknown_word_weighs_more_than_a_known_one() {
     let share = |words: &[KnownWord]| held_share(words, 0);
     assert!(share(&[word(5, true), word(0, false)]) < share(&[word(5, true), word(1, false)]));
+    let pair = |text: &str| [word(5, true), KnownWord { term: text.to_owned(), ..word(0, false) }];
+    assert!(share(&pair("に障")) > share(&pair("unheard")), "two words may meet in it");
     assert!((share(&[word(5, true)]) - 1.0).abs() < 1e-9);
     assert!(share(&[]).abs() < 1e-9);
 }

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use super::calibration::FURTHEST;
 use super::{Bounds, Calibration, Leg, Level, Seen, level};
+use crate::analysis::is_in_script_without_spaces;
 use crate::highlight::Highlighter;
 use crate::lexical::KnownWord;
 
@@ -93,9 +94,14 @@ fn named(question: &str, terms: HashSet<String>) -> Vec<String> {
     named
 }
 
+/// What a word counts for. Where a script has no spaces, many a pair of characters is unknown only because two words meet in it.
+fn weight(word: &KnownWord) -> f64 {
+    let is_pair = word.term.starts_with(is_in_script_without_spaces);
+    if word.is_known() || is_pair { word.weight } else { UNKNOWN * word.weight }
+}
+
 /// The share of what the words of a question weigh that a passage has, 0 to 1.
 pub fn held_share(words: &[KnownWord], passage: usize) -> f64 {
-    let weight = |word: &KnownWord| if word.is_known() { word.weight } else { UNKNOWN * word.weight };
     let all: f64 = words.iter().map(weight).sum();
     let held = words.iter().filter(|word| word.held.get(passage) == Some(&true));
     if all > 0.0 { held.map(weight).sum::<f64>() / all } else { 0.0 }
