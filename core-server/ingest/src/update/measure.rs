@@ -6,7 +6,9 @@ use engine::evidence::{Calibration, METHOD};
 use engine::generation::{LEXICAL_FOLDER, VECTORS_FOLDER};
 use engine::lexical::Lexical;
 
-use super::{Contents, Model, Run, Side};
+use super::contents::Contents;
+use super::publishing::Side;
+use super::{Model, Run};
 use crate::calibrate::Chance;
 use crate::error::Result;
 use crate::parent::Parent;
