@@ -140,21 +140,23 @@ where
     let mut leaving = false;
     loop {
         tokio::select! {
+            // Who is told to end looks at that first, so that the answer which goes out says `close`.
+            biased;
+            () = guest.told_to_leave() => return,
+            () = told(&mut draining), if !leaving => {
+                leaving = true;
+                connection.as_mut().graceful_shutdown();
+            }
             ended = connection.as_mut() => {
                 if let Err(error) = ended {
                     debug!(%error, "a connection broke");
                 }
                 return;
             }
-            () = guest.told_to_leave() => return,
             () = guest.too_quiet(patience) => {
                 connection.as_mut().graceful_shutdown();
                 drop(tokio::time::timeout(GOODBYE, connection).await);
                 return;
-            }
-            () = told(&mut draining), if !leaving => {
-                leaving = true;
-                connection.as_mut().graceful_shutdown();
             }
         }
     }
