@@ -1,5 +1,6 @@
 //! MCP without a library: messages as JSON, and a client of `footnote-mcp stdio` that knows lines and nothing else.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -262,6 +263,23 @@ impl SlowDaemon {
         let strace = traced.stderr(Pipe::null()).spawn().expect("strace starts");
         wait::until(20, "the slow daemon", || std::os::unix::net::UnixStream::connect(world.socket()).ok());
         Self { strace, daemon: grpc::peer_pid(&world.socket()), log }
+    }
+
+    /// Waits until a question has come to a source: a thread of the daemon then stands still, held by its tracer, and not just
+    /// for the instant that every call of it takes.
+    pub fn holds_a_question(&self) {
+        const LOOKS: u32 = 20;
+        let tasks = format!("/proc/{}/task", self.daemon.as_raw_nonzero());
+        let mut held: HashMap<String, u32> = HashMap::new();
+        wait::until(20, "a question at a source", || {
+            for task in std::fs::read_dir(&tasks).ok()?.flatten() {
+                let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+                let is_held = stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('t'));
+                let looks = held.entry(task.file_name().to_string_lossy().into_owned()).or_default();
+                *looks = if is_held { *looks + 1 } else { 0 };
+            }
+            held.values().any(|looks| *looks >= LOOKS).then_some(())
+        });
     }
 
     /// The log's lines about finished requests.

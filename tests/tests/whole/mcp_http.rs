@@ -274,7 +274,8 @@ fn a_client_that_leaves_takes_its_question_back() {
         }
         let body = message.to_string();
         write!(stream, "content-length: {}\r\n\r\n{body}", body.len()).unwrap();
-        // It is inside once the daemon has its connection; a second question is answered meanwhile.
+        daemon.holds_a_question();
+        // A second question is answered meanwhile.
         assert_eq!(send(&front, &call(9, "list_collections", &json!({}))).status, 200);
         drop(stream);
         let line = tests::wait::until(20, "the question's end", || {

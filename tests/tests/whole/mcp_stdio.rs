@@ -375,6 +375,7 @@ fn requests_run_beside_each_other_and_one_that_is_cancelled_is_taken_back() {
         (&json!(1), &json!(-32600)),
         "an id is taken until it is answered"
     );
+    daemon.holds_a_question();
     front.send(&notification(
         "notifications/cancelled",
         &json!({"requestId": 1, "reason": "changed my mind"}),
@@ -393,6 +394,7 @@ fn the_end_of_input_ends_it_within_two_seconds_and_takes_back_what_is_open() {
     let mut front = Stdio::start(&world, &[]);
     front.send(&search(1));
     assert_eq!(front.ask(&call(2, "list_collections", &json!({})))["id"], 2);
+    daemon.holds_a_question();
     let ended = front.end();
     assert!(ended.status.success(), "{ended:?}");
     assert!(ended.after < Duration::from_secs(2), "{:?}", ended.after);
