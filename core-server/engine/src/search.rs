@@ -36,8 +36,8 @@ use crate::fusion::{self, DEPTH, Fused};
 use crate::generation::Generation;
 use crate::highlight::Highlighter;
 use crate::index::Collection;
-use crate::lexical::Selection;
 use crate::lexical::record::ChunkRecord;
+use crate::lexical::{Selection, WordQuery};
 use crate::query::{Caller, Explanation, Notice, Reranked, ScoreScale, Search, SearchAnswer, Stats};
 use crate::stop::Stop;
 use crate::verify::{Finding, Generations};
@@ -55,9 +55,13 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
     let (ranking, mut notices) = Ranking::choose(search.mode, &collection, engine.models())?;
     let reranking = search.rerank.then(|| Reranking::with(engine)).transpose()?;
     let generation = collection.generation();
-    let highlighter = Highlighter::of(&search.query, generation.lexical()?.languages());
+    let lexical = generation.lexical()?;
+    let mut stats = Stats::default();
+    let words = timed(&mut stats.evidence, || lexical.query(&search.query));
+    let highlighter = Highlighter::of(&search.query, lexical.languages());
     let mut question = Question {
         search,
+        words: &words,
         generation,
         selection: None,
         highlighter,
@@ -66,7 +70,7 @@ pub(crate) fn search(engine: &Engine, search: &Search, caller: &Caller, stop: &S
         leading: Leading::default(),
         best: 0.0,
         stop,
-        stats: Stats::default(),
+        stats,
     };
     notices.extend(question.select()?);
     let mut candidates = question.candidates(&ranking)?;
@@ -148,6 +152,8 @@ struct Leading {
 /// A search on its way, and the time it took so far.
 struct Question<'a> {
     search: &'a Search,
+    /// Its words: what BM25 looks for, and what evidence is about in every mode.
+    words: &'a WordQuery,
     generation: &'a Generation,
     /// The rows that the filter leaves; `None` where there is no filter.
     selection: Option<Arc<Selection>>,
@@ -271,14 +277,13 @@ impl<'a> Question<'a> {
         let (lexical, calibration) = (self.generation.lexical()?, &self.generation.manifest().evidence);
         let Leading { passages, cosine, exact } = &self.leading;
         timed(&mut self.stats.evidence, || {
-            let query = lexical.query(&self.search.query);
-            let words = lexical.known_words(&query, passages)?;
+            let words = lexical.known_words(self.words, passages)?;
             let similarity = ranking.model().zip(*cosine).map(|(model, best)| Similarity {
                 best,
                 can_read: fusion::can_read(model.languages(), &self.search.query),
                 alone: matches!(ranking, Ranking::Dense(_)),
             });
-            let (only_common, chunks) = (query.is_common, lexical.chunks());
+            let (only_common, chunks) = (self.words.is_common, lexical.chunks());
             let question = self.search.query.as_str();
             let seen = Seen { question, words: &words, only_common, exact: *exact, similarity, chunks };
             Ok(Evidence::of(&seen, calibration.as_ref()))
@@ -291,7 +296,8 @@ impl<'a> Question<'a> {
         }
         let selection = self.selection.as_deref();
         timed(&mut self.stats.explain, || {
-            explanation(self.generation, &self.search.query, selection, ranking, &self.legs).map(Some)
+            let (query, words) = (&self.search.query, self.words);
+            explanation(self.generation, query, words, selection, ranking, &self.legs).map(Some)
         })
     }
 }

@@ -7,8 +7,9 @@ use super::ranking::Ranking;
 use crate::error::Result;
 use crate::exact::Literal;
 use crate::generation::Generation;
-use crate::lexical::Selection;
+use crate::lexical::query::QueryTerm;
 use crate::lexical::record::ChunkRecord;
+use crate::lexical::{Lexical, Selection, WordQuery};
 use crate::model::Embed;
 use crate::query::{Explanation, Left, TermExplanation, Window};
 
@@ -25,10 +26,11 @@ pub(super) struct Legs {
     pub(super) literals: Vec<Literal>,
 }
 
-/// Explains the ranking of an answer to `query`.
+/// Explains the ranking of an answer to `query`, which has these words.
 pub(super) fn explanation(
     generation: &Generation,
     query: &str,
+    words: &WordQuery,
     selection: Option<&Selection>,
     ranking: &Ranking,
     legs: &Legs,
@@ -45,7 +47,7 @@ pub(super) fn explanation(
         bm25_candidates: legs.bm25.map(count),
         dense_candidates: legs.dense.map(count),
         dense_weight: legs.dense_weight,
-        terms: if legs.bm25.is_some() { terms(generation, query)? } else { Vec::new() },
+        terms: if legs.bm25.is_some() { terms(lexical, words)? } else { Vec::new() },
         literals: legs.literals.iter().map(|literal| literal.text().to_owned()).collect(),
         query_window: window.transpose()?,
     })
@@ -60,14 +62,13 @@ fn window(model: &dyn Embed, prefix: &str, text: &str) -> Result<Window> {
     Ok(Window { tokens: model.tokens(prefix, text)?, max_tokens: model.identity().max_tokens })
 }
 
-fn terms(generation: &Generation, query: &str) -> Result<Vec<TermExplanation>> {
-    let query = generation.lexical()?.query(query);
-    let doc_freqs = generation.lexical()?.doc_freqs(&query)?;
-    let term = |(term, chunks): (crate::lexical::query::QueryTerm, u64)| TermExplanation {
-        text: term.text,
+fn terms(lexical: &Lexical, words: &WordQuery) -> Result<Vec<TermExplanation>> {
+    let doc_freqs = lexical.doc_freqs(words)?;
+    let term = |(term, chunks): (&QueryTerm, u64)| TermExplanation {
+        text: term.text.clone(),
         field: term.field.name(),
         weight: term.weight.into(),
         chunks: count(chunks),
     };
-    Ok(query.terms.into_iter().zip(doc_freqs).map(term).collect())
+    Ok(words.terms.iter().zip(doc_freqs).map(term).collect())
 }

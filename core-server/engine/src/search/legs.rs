@@ -9,14 +9,13 @@ use crate::error::Result;
 use crate::evidence::LEADING;
 use crate::exact::{self, Exact, Literal};
 use crate::fusion::{self, DenseWeight, Fused};
-use crate::lexical::{Candidate, Holders, LITERAL_CANDIDATES_READ, WordQuery};
+use crate::lexical::{Candidate, Holders, LITERAL_CANDIDATES_READ};
 use crate::query::{LegPlace, Notice};
 
-/// What a question asks of the legs: made once, however deep they are looked into. What a leg that is not asked would need
+/// What a question asks of the legs beside its words: made once, however deep they are looked into. What a leg that is not asked would need
 /// is empty.
 #[derive(Default)]
 pub(super) struct Asked {
-    words: WordQuery,
     literals: Vec<Literal>,
     vector: Vec<f32>,
 }
@@ -27,7 +26,6 @@ impl Question<'_> {
         let (query, lexical) = (&self.search.query, self.generation.lexical()?);
         let mut asked = Asked::default();
         if !matches!(ranking, Ranking::Dense(_)) {
-            asked.words = timed(&mut self.stats.bm25, || lexical.query(query));
             asked.literals = timed(&mut self.stats.bm25, || lexical.telling(exact::literals(query)))?;
             self.legs.literals.clone_from(&asked.literals);
         }
@@ -40,10 +38,10 @@ impl Question<'_> {
 
     /// The best chunks with their places, so many.
     pub(super) fn rank(&mut self, ranking: &Ranking, asked: &Asked, wanted: usize) -> Result<Vec<Fused>> {
-        let Asked { words, literals, vector } = asked;
+        let Asked { literals, vector } = asked;
         let mut ranked = match ranking {
             Ranking::Bm25 => {
-                let bm25 = self.bm25(words, wanted)?;
+                let bm25 = self.bm25(wanted)?;
                 self.leading.passages = first(&bm25);
                 bm25.into_iter().zip(1..).map(place_in_bm25).collect()
             }
@@ -53,7 +51,7 @@ impl Question<'_> {
                 dense.into_iter().zip(1..).map(place_in_dense).collect()
             }
             Ranking::Hybrid(model) => {
-                let (bm25, dense) = (self.bm25(words, wanted)?, self.dense(vector, wanted)?);
+                let (bm25, dense) = (self.bm25(wanted)?, self.dense(vector, wanted)?);
                 self.leading.passages = first(&bm25);
                 let spoken = self.generation.lexical()?.languages();
                 let weight = DenseWeight::of(&self.search.query, spoken, model.languages());
@@ -63,7 +61,7 @@ impl Question<'_> {
         };
         self.best = ranked.first().map_or(0.0, |best| best.score);
         if !literals.is_empty() {
-            let Holders { best: holders, cut_short } = self.holders(literals, words, wanted)?;
+            let Holders { best: holders, cut_short } = self.holders(literals, wanted)?;
             self.literals_cut_short = cut_short;
             // By words alone a chunk that is not among the best has its score; what both legs say is not known.
             let alone = |candidate: &Candidate| match ranking {
@@ -84,10 +82,10 @@ impl Question<'_> {
     }
 
     /// The best chunks that hold what the question names literally.
-    fn holders(&mut self, literals: &[Literal], words: &WordQuery, k: usize) -> Result<Holders> {
+    fn holders(&mut self, literals: &[Literal], k: usize) -> Result<Holders> {
         let lexical = self.generation.lexical()?;
         timed(&mut self.stats.bm25, || {
-            lexical.holders(literals, words, k, self.selection.as_deref(), self.stop)
+            lexical.holders(literals, self.words, k, self.selection.as_deref(), self.stop)
         })
     }
 
@@ -95,9 +93,9 @@ impl Question<'_> {
         self.literals_cut_short.then_some(Notice::LiteralsCutShort { read: count(LITERAL_CANDIDATES_READ) })
     }
 
-    fn bm25(&mut self, words: &WordQuery, k: usize) -> Result<Vec<Candidate>> {
+    fn bm25(&mut self, k: usize) -> Result<Vec<Candidate>> {
         let (lexical, selection) = (self.generation.lexical()?, self.selection.as_deref());
-        let found = timed(&mut self.stats.bm25, || lexical.search_in(words, k, selection, self.stop))?;
+        let found = timed(&mut self.stats.bm25, || lexical.search_in(self.words, k, selection, self.stop))?;
         self.legs.bm25 = Some(found.len());
         Ok(found)
     }
