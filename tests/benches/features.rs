@@ -94,12 +94,7 @@ fn rerank(runtime: &Runtime) {
 }
 
 fn question(n: usize, mode: Mode) -> SearchRequest {
-    SearchRequest {
-        query: corpus::question(n),
-        collection: Some("docs".to_owned()),
-        mode: Some(mode.into()),
-        ..SearchRequest::default()
-    }
+    corpus::search(n, "docs", mode)
 }
 
 fn ask(runtime: &Runtime, client: &RetrievalServiceClient<Line>, request: SearchRequest) {

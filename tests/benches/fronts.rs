@@ -15,16 +15,15 @@ mod corpus;
 mod cpu;
 #[path = "measure/pairs.rs"]
 mod pairs;
-#[path = "measure/resident.rs"]
-mod resident;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use pairs::{Times, millis};
-use proto::v1::{Mode, SearchRequest};
+use proto::v1::Mode;
 use serde_json::{Value, json};
+use tests::memory::Memory;
 use tests::{World, mcp};
 
 const CHUNKS: usize = 10_000;
@@ -59,13 +58,8 @@ fn main() {
         }
         let query = corpus::question(n);
         let arguments = json!({"query": query, "collection": "docs", "mode": "bm25"});
-        let request = || SearchRequest {
-            query: query.clone(),
-            collection: Some("docs".to_owned()),
-            mode: Some(Mode::Bm25.into()),
-            ..SearchRequest::default()
-        };
-        by_grpc.take(|| runtime.block_on(grpc.clone().search(request())).unwrap());
+        by_grpc
+            .take(|| runtime.block_on(grpc.clone().search(corpus::search(n, "docs", Mode::Bm25))).unwrap());
         by_rest.take(|| to_rest.post("/v1/search", &arguments));
         let call = mcp::call(n as u64 + 1, "search", &arguments);
         by_http.take(|| to_http.post("/mcp", &call));
@@ -78,22 +72,14 @@ fn main() {
         let query = corpus::question(n);
         bare.take(|| world.footnote(["--version"]));
         by_cli.take(|| world.footnote(["search", "-c", "docs", "--mode", "bm25", &query]));
-        let request = SearchRequest {
-            query,
-            collection: Some("docs".to_owned()),
-            mode: Some(Mode::Bm25.into()),
-            ..SearchRequest::default()
-        };
-        by_grpc_beside_cli.take(|| runtime.block_on(grpc.clone().search(request)).unwrap());
+        by_grpc_beside_cli
+            .take(|| runtime.block_on(grpc.clone().search(corpus::search(n, "docs", Mode::Bm25))).unwrap());
     }
 
     println!(
         "| by | p50 ms | on top of gRPC | CPU ms a question in the front | MB resident |\n|---|---|---|---|---|"
     );
-    let resident = |pid: u32| {
-        let memory = resident::memory(pid);
-        (memory.anonymous + memory.mapped) as f64 / f64::from(1 << 20)
-    };
+    let resident = |pid: u32| Memory::of(pid).resident as f64 / f64::from(1 << 20);
     println!("| gRPC | {:.3} | | {:.3} in the daemon, for all | |", by_grpc.median(), each(0) / 4.0);
     for (name, times, process) in
         [("REST", &by_rest, 1), ("MCP over HTTP", &by_http, 2), ("MCP over stdio", &by_stdio, 3)]

@@ -12,17 +12,15 @@
 
 #[path = "measure/corpus.rs"]
 mod corpus;
-#[path = "measure/resident.rs"]
-mod resident;
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use engine::model::Store;
-use proto::v1::{Mode, SearchRequest};
-use resident::Memory;
+use proto::v1::Mode;
 use tests::World;
+use tests::memory::Memory;
 
 const SIZES: [usize; 2] = [1_000, 10_000];
 const MODEL: &str = "bge-small-en-v1.5";
@@ -77,13 +75,7 @@ fn daemon(chunks: usize) {
     let (runtime, client) = (tests::runtime(), tests::grpc::client(&world.socket()));
     for n in 0..500 {
         for (collection, mode) in [("docs", Mode::Bm25), ("docs", Mode::Hybrid), ("small", Mode::Hybrid)] {
-            let request = SearchRequest {
-                query: corpus::question(n),
-                collection: Some(collection.to_owned()),
-                mode: Some(mode.into()),
-                ..SearchRequest::default()
-            };
-            runtime.block_on(client.clone().search(request)).unwrap();
+            runtime.block_on(client.clone().search(corpus::search(n, collection, mode))).unwrap();
         }
     }
     row(&chunks.to_string(), "the daemon after 1,500 questions", world.daemon().id());
@@ -91,6 +83,6 @@ fn daemon(chunks: usize) {
 
 fn row(chunks: &str, what: &str, pid: u32) {
     let megabytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-    let Memory { anonymous, mapped } = resident::memory(pid);
+    let Memory { anonymous, mapped, .. } = Memory::of(pid);
     println!("| {chunks} | {what} | {:.1} | {:.1} |", megabytes(anonymous), megabytes(mapped));
 }

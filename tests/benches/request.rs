@@ -16,15 +16,14 @@
 mod corpus;
 #[path = "measure/cpu.rs"]
 mod cpu;
-#[path = "measure/resident.rs"]
-mod resident;
 
 use std::time::{Duration, Instant};
 
 use proto::line::Line;
 use proto::v1::retrieval_service_client::RetrievalServiceClient;
-use proto::v1::{ListCollectionsRequest, Mode, SearchRequest};
+use proto::v1::{ListCollectionsRequest, Mode};
 use tests::World;
+use tests::memory::Memory;
 use tokio::runtime::Runtime;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
@@ -57,9 +56,9 @@ fn measure(runtime: &Runtime, chunks: usize) {
     let started = Instant::now();
     world.start_daemon(&[]);
     let client = runtime.block_on(async { tests::grpc::client(&world.socket()) });
-    runtime.block_on(ask(&client, Mode::Bm25, "abword cdword")).unwrap();
+    runtime.block_on(ask(&client, Mode::Bm25, REQUESTS + 20)).unwrap();
     note(&size, "from starting the daemon to the first bm25 answer", started.elapsed());
-    runtime.block_on(ask(&client, Mode::Hybrid, "abword cdword")).unwrap();
+    runtime.block_on(ask(&client, Mode::Hybrid, REQUESTS + 20)).unwrap();
     note(&size, "from starting the daemon to the first hybrid answer", started.elapsed());
 
     row(
@@ -75,7 +74,7 @@ fn measure(runtime: &Runtime, chunks: usize) {
             &size,
             &format!("{name} search, hits verified"),
             &mut series(|n| {
-                runtime.block_on(ask(&client, mode, &corpus::question(n))).unwrap();
+                runtime.block_on(ask(&client, mode, n)).unwrap();
             }),
         );
         let cpu = cpu::cpu(world.daemon().id()).saturating_sub(cpu);
@@ -83,10 +82,10 @@ fn measure(runtime: &Runtime, chunks: usize) {
         println!("| {size} | {name} search, CPU time in the daemon | {cpu:.2} | | |");
     }
     eight_clients(runtime, &client, &size);
-    let memory = resident::memory(world.daemon().id());
+    let memory = Memory::of(world.daemon().id());
     println!(
         "| {size} | memory of the daemon, MB resident (mapped files included) | {} | | |",
-        (memory.anonymous + memory.mapped) >> 20
+        memory.resident >> 20
     );
     publish_one(&world, &size);
     beside_an_ingest(runtime, &client, &size);
@@ -104,7 +103,7 @@ fn eight_clients(runtime: &Runtime, client: &RetrievalServiceClient<Line>, size:
                     let mut times = Vec::new();
                     for n in 0..each {
                         let begun = Instant::now();
-                        ask(&client, Mode::Bm25, &corpus::question(who * each + n)).await.unwrap();
+                        ask(&client, Mode::Bm25, who * each + n).await.unwrap();
                         times.push(begun.elapsed());
                     }
                     times
@@ -147,7 +146,7 @@ fn beside_an_ingest(runtime: &Runtime, client: &RetrievalServiceClient<Line>, si
             size,
             &format!("{name} search while an ingest embeds"),
             &mut series(|n| {
-                runtime.block_on(ask(client, mode, &corpus::question(n))).unwrap();
+                runtime.block_on(ask(client, mode, n)).unwrap();
             }),
         );
     }
@@ -156,14 +155,8 @@ fn beside_an_ingest(runtime: &Runtime, client: &RetrievalServiceClient<Line>, si
     ingest.wait().unwrap();
 }
 
-async fn ask(client: &RetrievalServiceClient<Line>, mode: Mode, query: &str) -> Result<(), tonic::Status> {
-    let request = SearchRequest {
-        query: query.to_owned(),
-        collection: Some("docs".to_owned()),
-        mode: Some(mode.into()),
-        ..SearchRequest::default()
-    };
-    client.clone().search(request).await.map(drop)
+async fn ask(client: &RetrievalServiceClient<Line>, mode: Mode, n: usize) -> Result<(), tonic::Status> {
+    client.clone().search(corpus::search(n, "docs", mode)).await.map(drop)
 }
 
 fn series(mut request: impl FnMut(usize)) -> Vec<Duration> {

@@ -14,6 +14,7 @@ pub mod gateway;
 pub mod grpc;
 pub mod http;
 pub mod mcp;
+pub mod memory;
 pub mod programs;
 pub mod proxy;
 pub mod python;

@@ -7,6 +7,7 @@
     reason = "its numbers are small"
 )]
 
+use proto::v1::{Mode, SearchRequest};
 use tests::World;
 
 /// Files of ten sections each; a section is about one chunk.
@@ -35,6 +36,16 @@ pub(crate) fn document(seed: usize) -> String {
 pub(crate) fn question(n: usize) -> String {
     let mut random = Random(n as u64 + 77);
     (0..4).map(|_| word(random.zipf() + 20)).collect::<Vec<_>>().join(" ")
+}
+
+/// The `n`th question as a request.
+pub(crate) fn search(n: usize, collection: &str, mode: Mode) -> SearchRequest {
+    SearchRequest {
+        query: question(n),
+        collection: Some(collection.to_owned()),
+        mode: Some(mode.into()),
+        ..SearchRequest::default()
+    }
 }
 
 /// The word of a rank: letters only, so that no stemmer or splitter makes two of it, and beginning with any of them, as words do.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
 use tests::http::{ask, empty, get, post};
+use tests::memory::Memory;
 use tests::{Gateway, wait};
 
 /// Connections that are opened and left, as far as this process may open so many.
@@ -55,15 +56,11 @@ fn answers_others(gateway: &Gateway) {
 
 /// Resident memory that is not shared with files, in kilobytes.
 fn memory(gateway: &mut Gateway) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", gateway.child().id())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
+    Memory::of(gateway.child().id()).anonymous / 1024
 }
 
 fn resident(gateway: &mut Gateway) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", gateway.child().id())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
+    Memory::of(gateway.child().id()).resident / 1024
 }
 
 #[test]

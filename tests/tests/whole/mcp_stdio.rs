@@ -12,6 +12,7 @@ use tests::documents::{RECIPE, RUNBOOK};
 use tests::mcp::{
     Ended, LEGACY, MODERN, SlowDaemon, Stdio, call, initialize, modern, notification, request, text,
 };
+use tests::memory::Memory;
 use tests::{World, wait};
 
 const TOOLS: [&str; 4] = ["search", "fetch_chunk", "list_collections", "index_status"];
@@ -258,15 +259,9 @@ fn a_question_gets_a_readable_answer_and_its_daemon() {
     let status = front.ask(&call(6, "index_status", &json!({})));
     assert_eq!(status["result"]["structuredContent"]["collection"], "docs");
     assert_eq!(front.ask(&call(7, "list_collections", &json!({})))["result"]["isError"], false);
-    let resident = resident_kib(front.id());
+    let resident = Memory::of(front.id()).resident / 1024;
     println!("resident: {resident} KiB");
     assert!(resident < 20 * 1024, "{resident} KiB");
-}
-
-fn resident_kib(pid: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 #[test]
@@ -350,7 +345,7 @@ fn a_client_that_does_not_read_is_not_read_from_and_gets_all_once_it_does() {
         (now > 0 && std::mem::replace(&mut before, now) == now).then_some(())
     });
     assert!(before < ALL, "everything was taken in though nothing is taken out");
-    let resident = resident_kib(front.id());
+    let resident = Memory::of(front.id()).resident / 1024;
     assert!(resident < 20 * 1024, "{resident} KiB");
     let answered =
         output.lines().take(ALL).filter(|line| line.as_ref().unwrap().contains("\"tools\"")).count();
