@@ -133,7 +133,10 @@ impl Proxy {
         let output =
             self.curl(arguments).args(["-i", url]).output().expect("curl; deploy/test.sh installs it");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        // Whoever asked whether to send a body was first told to go on.
+        let told_to_go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+        let text = text.strip_prefix(told_to_go_on).unwrap_or(&text);
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
         let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
         Answer { status, head: head.to_owned(), body: body.to_owned() }
     }

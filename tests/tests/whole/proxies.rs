@@ -60,10 +60,19 @@ fn what_is_published_works_and_the_rest_stays_inside(kind: Kind) {
     let large = format!("{{\"query\": \"{}\"}}", "x".repeat(1_500_000));
     world.write("../large.json", &large);
     let body = format!("@{}", world.home().join("large.json").display());
-    let refused = proxy.ask(&["--data-binary", &body, JSON[0], JSON[1]], "/v1/search");
-    assert_eq!((refused.status, refused.json()["code"].as_str()), (413, Some("too_large")), "{refused}");
+    for version in ["--http2", "--http1.1"] {
+        let refused = proxy.ask(&[version, "--data-binary", &body, JSON[0], JSON[1]], "/v1/search");
+        assert_eq!(
+            (refused.status, refused.json()["code"].as_str()),
+            (413, Some("too_large")),
+            "{version}: {refused}"
+        );
+    }
+    // What is larger still is refused by the proxy. Not over HTTP/2: there Caddy takes nothing more once it has
+    // answered, and curl before 8 calls that an error and shows no answer.
     world.write("../large.json", large.repeat(2));
-    assert_eq!(proxy.ask(&["--data-binary", &body, JSON[0], JSON[1]], "/v1/search").status, 413);
+    let refused = proxy.ask(&["--http1.1", "--data-binary", &body, JSON[0], JSON[1]], "/v1/search");
+    assert_eq!(refused.status, 413, "{refused}");
     let foreign = proxy.ask(&["-H", "Origin: https://evil.example"], "/v1/collections");
     assert_eq!(
         (foreign.status, foreign.json()["code"].as_str()),
