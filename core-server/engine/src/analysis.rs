@@ -18,7 +18,7 @@ pub use language::{Language, Reading};
 
 /// The analyzer's name and version: with the chunks, all that a lexical index hangs on. It changes whenever any
 /// text gives other terms than before.
-pub const ANALYZER: &str = "words/2";
+pub const ANALYZER: &str = "words/3";
 
 /// What a term stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

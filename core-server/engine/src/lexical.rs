@@ -5,6 +5,7 @@
 pub mod directory;
 mod holders;
 mod known_words;
+mod nearby;
 pub mod query;
 pub mod record;
 pub mod rows;
@@ -51,6 +52,8 @@ pub struct Lexical {
     ties: Vec<Column<u64>>,
     /// By segment, where in its document each chunk begins.
     starts: Vec<Column<u64>>,
+    /// By segment, a number of each chunk's source, the same for chunks of one document.
+    sources: Vec<Column<u64>>,
     /// The languages of its chunks, the most frequent first.
     languages: Vec<Language>,
 }
@@ -95,8 +98,10 @@ impl Lexical {
             columns.collect::<Result<_, _>>().map_err(failed("opening the order of chunks"))
         };
         let (ties, starts) = (column(TIE)?, column(BYTE_START)?);
+        let sources = searcher.segment_readers().iter().map(nearby::sources).collect::<Result<_, _>>();
+        let sources = sources.map_err(failed("opening the sources of chunks"))?;
         let languages = spoken(&searcher, &dead).map_err(failed("counting languages"))?;
-        Ok(Self { path: path.to_owned(), searcher, tokens, lengths, dead, ties, starts, languages })
+        Ok(Self { path: path.to_owned(), searcher, tokens, lengths, dead, ties, starts, sources, languages })
     }
 
     /// What `text` asks of the chunks here.

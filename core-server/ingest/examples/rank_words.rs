@@ -37,9 +37,7 @@ fn measure(folder: &Path) -> Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let text = fs::read_to_string(&path)?;
         bytes += text.len();
-        for record in records(&name, &text) {
-            writer.add(&record)?;
-        }
+        writer.add_document(records(&name, &text))?;
     }
     let committed = writer.commit_and_merge()?;
     let building = begun.elapsed();

@@ -14,7 +14,7 @@ use engine::lexical::record::ChunkRecord;
 use engine::lexical::schema::{fields, settings};
 use engine::lexical::{Lexical, Segment, failed};
 use tantivy::index::SegmentId;
-use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
+use tantivy::indexer::{IndexWriterOptions, NoMergePolicy, UserOperation};
 use tantivy::{Index, IndexWriter, SegmentMeta, Term};
 
 /// A lexical index being written in a folder that nobody else writes. Dropped before it is committed, it leaves a
@@ -72,9 +72,12 @@ impl LexicalWriter {
         Ok(Self { folder: folder.to_owned(), index, writer })
     }
 
-    /// Adds a chunk. The work is done by the calling thread; several may call at once.
-    pub fn add(&self, record: &ChunkRecord) -> Result<()> {
-        self.writer.add_document(record.to_document()).map_err(failed("adding a chunk"))?;
+    /// Adds the chunks of a document, in their order. They become neighbouring rows of one segment, which ranking relies on
+    /// (`engine::lexical`), though several threads may add at once.
+    pub fn add_document(&self, chunks: impl IntoIterator<Item = ChunkRecord>) -> Result<()> {
+        let add = |chunk: ChunkRecord| UserOperation::Add(chunk.to_document());
+        let batch: Vec<UserOperation> = chunks.into_iter().map(add).collect();
+        self.writer.run(batch).map_err(failed("adding a document"))?;
         Ok(())
     }
 

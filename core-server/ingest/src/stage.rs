@@ -172,9 +172,7 @@ fn read(target: &Target, found: &Found, writer: &LexicalWriter) -> Result<Outcom
     let document = chunk::chunk(&found.source, &admitted.text);
     let records = records(&found.source, &admitted, &document);
     let chunks = u32::try_from(records.len()).unwrap_or(u32::MAX);
-    for record in records {
-        writer.add(&record).map_err(Error::from)?;
-    }
+    writer.add_document(records).map_err(Error::from)?;
     let Admitted { text, sha256, bytes, source_class, extractor, fingerprint } = admitted;
     Ok(Outcome::Indexed(Indexed {
         state: FileState {

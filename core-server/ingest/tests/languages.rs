@@ -31,7 +31,7 @@ impl Index {
         let writer = LexicalWriter::create(folder.path()).unwrap();
         let texts: Vec<String> = texts.into_iter().map(|text| text.as_ref().to_owned()).collect();
         for (number, text) in texts.iter().enumerate() {
-            writer.add(&record(&format!("{number}.zz"), text)).unwrap();
+            writer.add_document([record(&format!("{number}.zz"), text)]).unwrap();
         }
         writer.commit_and_merge().unwrap();
         Self { lexical: Lexical::open(folder.path()).unwrap(), texts, _folder: folder }

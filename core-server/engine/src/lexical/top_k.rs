@@ -13,6 +13,7 @@ use tantivy::postings::{Postings as _, TermInfo};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, DocSet as _, SegmentReader, Term};
 
+use super::nearby::LOOKED_AROUND;
 use super::query::{QueryTerm, WordQuery};
 use super::rows::Rows;
 use super::schema::{Ranked, fields};
@@ -57,7 +58,7 @@ impl Lexical {
             return Ok(Vec::new());
         }
         let lists = self.lists(query).map_err(failed("looking up terms"))?;
-        let mut best = Best { k, candidates: Vec::new() };
+        let mut best = Best { k: k.max(LOOKED_AROUND), candidates: Vec::new() };
         for segment in 0..self.segment_count() {
             let rows = selection.map(|selection| selection.rows(segment));
             if rows.is_none_or(|rows| !rows.is_empty()) {
@@ -66,7 +67,13 @@ impl Lexical {
                 })?;
             }
         }
-        Ok(best.into_candidates())
+        let mut best = best.into_candidates();
+        // Those behind have no higher score, and nobody's is lowered: the list stays in order.
+        let leading = best.len().min(LOOKED_AROUND);
+        self.look_around(&lists, &mut best[..leading], stop)?;
+        best[..leading].sort_unstable_by(Candidate::order);
+        best.truncate(k);
+        Ok(best)
     }
 
     /// How many chunks have each term of `query` in its field, in the order of its terms.
@@ -149,8 +156,8 @@ impl Lexical {
         Ok(candidates)
     }
 
-    /// Adds what a term is worth to each of `rows` that has it, as [`add`](Self::add) does to all.
-    fn add_to_rows(
+    /// Adds what a term is worth to each of `rows` (ascending) that has it, as [`add`](Self::add) does to all.
+    pub(super) fn add_to_rows(
         &self,
         list: &List,
         segment: u32,
@@ -242,7 +249,7 @@ thread_local! {
 
 /// A term and where its postings lie in each segment.
 pub(super) struct List {
-    field: Ranked,
+    pub(super) field: Ranked,
     text: String,
     /// How many chunks have it.
     pub(super) doc_freq: u64,
