@@ -29,6 +29,8 @@ const MANY: usize = 64;
 pub struct Highlighter {
     terms: HashSet<String>,
     beginnings: Beginnings,
+    /// How every text is read, where all are in one language: telling a text's language takes as long as all the rest.
+    reading: Option<Reading>,
 }
 
 impl Highlighter {
@@ -47,19 +49,20 @@ impl Highlighter {
             // Where the exact form of a word stands its stem does, too; a single character of a longer word is none.
             Kind::Exact => {}
         });
-        Self::of_terms(if terms.is_empty() { common } else { terms })
+        let reading = if let [only] = spoken { Some(Reading::of_text_in(Some(*only))) } else { None };
+        Self { reading, ..Self::of_terms(if terms.is_empty() { common } else { terms }) }
     }
 
     /// Of terms as the analyzer gives them.
     pub fn of_terms(terms: HashSet<String>) -> Self {
-        Self { beginnings: Beginnings::of(terms.iter()), terms }
+        Self { beginnings: Beginnings::of(terms.iter()), terms, reading: None }
     }
 
     /// Bytes of `text` that match: in order, apart from each other, each between characters.
     pub fn ranges(&self, text: &str) -> Vec<ByteRange> {
         let mut found = Vec::new();
         if !self.terms.is_empty() {
-            let reading = Reading::of_text_in(Language::of(text));
+            let reading = self.reading.unwrap_or_else(|| Reading::of_text_in(Language::of(text)));
             for (start, piece) in pieces(text).filter(|(_, piece)| self.beginnings.may_be_in(piece)) {
                 self.find(start, piece, reading, &mut found);
             }
@@ -327,6 +330,13 @@ mod tests {
         assert_eq!(Highlighter::of("\u{4eac}\u{6771}", &[]).ranges(&long).len(), 1);
         let minified = "a.b(c_d);".repeat(2000);
         assert!(!Highlighter::of("c_d", &[]).ranges(&minified).is_empty());
+    }
+
+    #[test]
+    fn where_all_texts_are_in_one_language_a_text_need_not_show_it() {
+        let text = "H\u{e4}user";
+        assert_eq!(Highlighter::of("Haus", &[Language::German]).ranges(text).len(), 1);
+        assert!(Highlighter::of("Haus", &[Language::English]).ranges(text).is_empty());
     }
 
     proptest! {

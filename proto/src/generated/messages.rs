@@ -291,7 +291,7 @@ pub struct Hit {
     #[serde(serialize_with = "crate::json::word::one::write::<ScoreScale, _>")]
     #[serde(deserialize_with = "crate::json::word::one::read::<ScoreScale, _>")]
     pub score_scale: i32,
-    /// The BM25 score, where that leg found it.
+    /// The BM25 score, half of what stands near included, where that leg found it.
     #[prost(double, optional, tag = "6")]
     #[serde(default)]
     #[serde(skip_serializing_if = "Option::is_none")]
