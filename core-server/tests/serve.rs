@@ -471,7 +471,7 @@ async fn a_watched_health_does_not_hold_up_the_end() {
 
 #[tokio::test]
 async fn a_daemon_that_nobody_asks_leaves() {
-    let daemon = Daemon::start_with(LIMITS, Some(Duration::from_millis(100))).await;
+    let daemon = Daemon::start_with(LIMITS, Some(Duration::from_secs(2))).await;
     let path = socket(daemon.folder.path());
     assert!(daemon.search("anything").await.is_ok());
     daemon.served.await.unwrap();

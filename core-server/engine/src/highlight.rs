@@ -82,8 +82,13 @@ impl Highlighter {
         }
         let atoms = atoms(piece);
         let widest = if atoms.len() > MANY { WIDEST_OF_MANY } else { WIDEST };
-        let begins: Vec<bool> =
-            atoms.iter().map(|atom| self.beginnings.may_be_in(&piece[atom.clone()])).collect();
+        let begins: Vec<bool> = atoms
+            .iter()
+            .map(|atom| {
+                let may_begin = self.beginnings.may_begin(&piece[atom.start..]);
+                may_begin && self.beginnings.may_be_in(&piece[atom.clone()])
+            })
+            .collect();
         let mut shown: Vec<(String, Range<usize>)> = Vec::new();
         for width in 1..=widest.min(atoms.len()) {
             for (window, _) in atoms.windows(width).zip(&begins).filter(|(_, begins)| **begins) {
@@ -124,6 +129,8 @@ struct Beginnings {
     seconds: Vec<u32>,
     /// Characters of terms that are none of ASCII; any, where there is no list.
     characters: Option<HashSet<char>>,
+    /// The first characters of each term, the second none where it has one alone.
+    pairs: HashSet<(char, Option<char>)>,
 }
 
 /// Any character may be the second.
@@ -132,6 +139,11 @@ const ANY: u32 = u32::MAX;
 impl Beginnings {
     fn of<'a>(terms: impl Iterator<Item = &'a String> + Clone) -> Self {
         let mut seconds = vec![0; 128];
+        let pair = |term: &String| {
+            let mut characters = term.chars();
+            characters.next().map(|first| (first, characters.next()))
+        };
+        let pairs = terms.clone().filter_map(pair).collect();
         let characters = terms.clone().flat_map(|term| term.chars()).filter(|c| !c.is_ascii()).collect();
         // A term with another first character is found in no piece of ASCII alone.
         for term in terms.map(String::as_bytes).filter(|term| term[0].is_ascii()) {
@@ -142,7 +154,7 @@ impl Beginnings {
                 Some(_) | None => ANY,
             };
         }
-        Self { seconds, characters: Some(characters) }
+        Self { seconds, characters: Some(characters), pairs }
     }
 
     /// Whether a term may begin in a piece: where it begins, behind a joint, at a capital letter or a digit.
@@ -164,6 +176,19 @@ impl Beginnings {
                     Some(_) | None => seconds != 0,
                 }
         })
+    }
+
+    /// Whether a term may begin where `rest` does, as far as two characters tell that normalisation leaves alone.
+    fn may_begin(&self, rest: &str) -> bool {
+        let mut characters = rest.chars();
+        match (characters.next(), characters.next()) {
+            (Some(first), Some(second)) if stays_itself(first) && stays_itself(second) => {
+                self.characters.is_none()
+                    || self.pairs.contains(&(first, Some(second)))
+                    || self.pairs.contains(&(first, None))
+            }
+            _ => true,
+        }
     }
 
     /// Whether a character beyond ASCII may stand in a term.
@@ -353,7 +378,7 @@ mod tests {
                 prop_assert!(slice.is_some_and(|slice| !slice.is_empty()));
             }
             // All that is looked for at a glance only spares work.
-            let unsparing = Beginnings { seconds: vec![ANY; 128], characters: None };
+            let unsparing = Beginnings { seconds: vec![ANY; 128], ..Beginnings::default() };
             let unsparing = Highlighter { beginnings: unsparing, ..highlighter.clone() };
             prop_assert_eq!(&ranges, &unsparing.ranges(&text));
             if ranges.is_empty() {

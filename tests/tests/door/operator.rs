@@ -26,7 +26,7 @@ fn a_request_has_one_line_without_what_was_asked() {
     let query = empty(get("/v1/collections?page_token=zanzibar").header("x-request-id", "mine-2"));
     ask(gateway.address, query);
     let answered =
-        wait::until(5, "two lines", || Some(lines(&gateway, "answered")).filter(|lines| lines.len() == 2));
+        wait::until(20, "two lines", || Some(lines(&gateway, "answered")).filter(|lines| lines.len() == 2));
     let line = &answered[0];
     assert_eq!(line["id"], "mine-1");
     assert_eq!(line["surface"], "rest");
@@ -120,7 +120,7 @@ fn it_is_ready_while_the_daemon_answers() {
     let ready = || ask(gateway.address, empty(get("/readyz"))).status.as_u16();
     assert_eq!(ready(), 200);
     world.daemon().kill().unwrap();
-    wait::until(10, "the gateway to notice", || (ready() == 503).then_some(()));
+    wait::until(20, "the gateway to notice", || (ready() == 503).then_some(()));
     assert_eq!(ask(gateway.address, empty(get("/livez"))).status, 200, "alive without it");
 }
 
@@ -132,7 +132,7 @@ fn it_ends_well_when_it_is_told_to() {
         let _silent = TcpStream::connect(gateway.address).unwrap();
         let pid = rustix::process::Pid::from_child(gateway.child());
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        let ended = wait::until(5, "its end", || gateway.child().try_wait().unwrap());
+        let ended = wait::until(20, "its end", || gateway.child().try_wait().unwrap());
         assert!(ended.success(), "{program}: {ended}");
         assert_eq!(lines(&gateway, "stopped")[0]["complete"], true, "{program}");
     }

@@ -115,7 +115,7 @@ fn paths_and_secrets_reach_the_log_and_no_caller() {
         }
     }
     assert_eq!(http::ask(surfaces.rest(), http::empty(http::get("/readyz"))).status, 200);
-    let log = wait::until(5, "the log", || {
+    let log = wait::until(20, "the log", || {
         let log = fs::read_to_string(&log).ok()?;
         (log.matches(SECRET).count() >= 25).then_some(log)
     });

@@ -57,7 +57,7 @@ fn a_kind_it_does_not_know_is_ignored_unless_included() {
     world.write("data.xyzzy", "plain words about a marmot\n");
     assert_eq!(ignored(&ingest(&world, 0), "unknown_kind"), 1);
     world.ingest_with(&["--include", "*.xyzzy"]);
-    tests::wait::until(5, "the included file", || {
+    tests::wait::until(20, "the included file", || {
         (world.search(&["marmot"])["hits"][0]["citation"]["source"] == "data.xyzzy").then_some(())
     });
 }
@@ -221,7 +221,7 @@ fn a_foreign_folder_in_the_index_is_skipped_in_listings_and_refused_by_name() {
     ingest(&world, 0);
     fs::create_dir(world.index().join("foreign")).unwrap();
     fs::write(world.index().join("foreign/CURRENT"), "nonsense").unwrap();
-    let listing = tests::wait::until(5, "the foreign folder's notice", || {
+    let listing = tests::wait::until(20, "the foreign folder's notice", || {
         let listing = world.footnote(["collections", "--json"]).json();
         listing["notices"].to_string().contains("foreign").then_some(listing)
     });

@@ -40,7 +40,7 @@ fn from_nothing(round: usize) -> Vec<Value> {
 
 /// Waits until the daemon answers from this round.
 fn served(world: &World, round: usize) -> Vec<Value> {
-    tests::wait::until(10, "the new generation", || {
+    tests::wait::until(20, "the new generation", || {
         let answers = corpus::everything(world);
         (corpus::round_of(&answers) == round).then_some(answers)
     })

@@ -63,7 +63,7 @@ fn a_disk_that_fills_at_any_point_loses_nothing() {
         }
         disk.make_room();
         world.ingest();
-        tests::wait::until(10, "the new generation", || {
+        tests::wait::until(20, "the new generation", || {
             (corpus::round_of(&corpus::everything(&world)) == round).then_some(())
         });
     }

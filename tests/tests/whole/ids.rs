@@ -52,7 +52,7 @@ fn a_model_installed_later_embeds_everything_under_the_same_ids() {
     let summary = world.ingest_with(&["--model", "hashing"]);
     assert_eq!(summary["embedded"], summary["chunks"], "{summary:#}");
     assert_eq!(ids(&world), before);
-    tests::wait::until(10, "hybrid answers", || (world.search(&["drain"])["mode"] == "hybrid").then_some(()));
+    tests::wait::until(20, "hybrid answers", || (world.search(&["drain"])["mode"] == "hybrid").then_some(()));
 }
 
 #[test]

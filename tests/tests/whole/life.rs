@@ -164,12 +164,12 @@ fn a_rollback_brings_the_last_generation_back_and_the_next_ingest_catches_up() {
     world.ingest();
     let run = world.footnote(["rollback", "docs", "--json"]);
     assert_eq!(run.code, 0, "{run}");
-    tests::wait::until(5, "the rolled back generation", || {
+    tests::wait::until(20, "the rolled back generation", || {
         (world.search(&[DRAIN])["generation"] == first["generation"]).then_some(())
     });
     assert_eq!(top(&world.search(&[DRAIN]))["verdict"], "drifted");
     world.ingest();
-    tests::wait::until(5, "the caught up generation", || {
+    tests::wait::until(20, "the caught up generation", || {
         (top(&world.search(&[DRAIN]))["verdict"] == "verified").then_some(())
     });
 }

@@ -298,7 +298,7 @@ fn a_daemon_that_was_replaced_between_two_calls_is_found_again() {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     // The front started it, so it is gone for good once the front has looked at its end.
     let process = format!("/proc/{}", pid.as_raw_nonzero());
-    wait::until(10, "its end", || (!std::path::Path::new(&process).exists()).then_some(()));
+    wait::until(20, "its end", || (!std::path::Path::new(&process).exists()).then_some(()));
     has_a_hit(&front.ask(&search(3)));
 }
 

@@ -39,15 +39,15 @@ fn every_wait_has_an_end() {
 
 #[test]
 fn a_connection_is_kept_while_it_is_used() {
-    let gateway = Gateway::open(&["--header-timeout", "300ms", "--idle-timeout", "300ms"]);
+    let gateway = Gateway::open(&["--header-timeout", "1500ms", "--idle-timeout", "1500ms"]);
     let mut client = gateway.connect();
     for _ in 0..8 {
         client.send(HELLO);
         assert_eq!(status(&client.one()), 200);
-        std::thread::sleep(Duration::from_millis(80));
+        std::thread::sleep(Duration::from_millis(250));
     }
     client.send(WAIT);
-    std::thread::sleep(Duration::from_millis(700));
+    std::thread::sleep(Duration::from_secs(2));
     gateway.seen.go_on.notify_one();
     assert_eq!(status(&client.one()), 200, "an answer takes as long as it takes");
 }
