@@ -258,6 +258,9 @@ pub(super) struct List {
     pub(super) infos: Vec<Vec<TermInfo>>,
 }
 
+/// Rows that are looked at together.
+const STRIDE: usize = 64;
+
 /// The best `k` so far.
 struct Best {
     k: usize,
@@ -273,23 +276,30 @@ impl Best {
         tie: impl Fn(DocId) -> u64,
     ) {
         let mut threshold = self.threshold();
-        for (row, &score) in (0..).zip(scores) {
-            if score < threshold || score <= 0.0 || !counts(row) {
+        for (rows, scores) in (0..).step_by(STRIDE).zip(scores.chunks(STRIDE)) {
+            // Without branches, so that a stretch of rows costs a few instructions: hardly any has one of the best.
+            if !scores.iter().fold(false, |any, &score| any | (score >= threshold)) {
                 continue;
             }
-            self.candidates.push(Candidate { address: DocAddress::new(segment, row), score, tie: tie(row) });
-            if self.candidates.len() >= 2 * self.k + 64 {
-                self.cut();
-                threshold = self.threshold();
+            for (row, &score) in (rows..).zip(scores) {
+                if score < threshold || !counts(row) {
+                    continue;
+                }
+                let address = DocAddress::new(segment, row);
+                self.candidates.push(Candidate { address, score, tie: tie(row) });
+                if self.candidates.len() >= 2 * self.k + 64 {
+                    self.cut();
+                    threshold = self.threshold();
+                }
             }
         }
         self.cut();
     }
 
-    /// Below this, nothing is among the best.
+    /// Below this, nothing is among the best. A row that has none of the terms scores 0.
     fn threshold(&self) -> f32 {
         if self.candidates.len() < self.k {
-            0.0
+            f32::MIN_POSITIVE
         } else {
             self.candidates[..self.k].iter().map(|candidate| candidate.score).fold(f32::INFINITY, f32::min)
         }
