@@ -7,7 +7,7 @@
 //!
 //! Deliberately left out: what a term weighs. A word of the question is shown wherever it stands.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation as _;
@@ -82,16 +82,11 @@ impl Highlighter {
         }
         let atoms = atoms(piece);
         let widest = if atoms.len() > MANY { WIDEST_OF_MANY } else { WIDEST };
-        let begins: Vec<bool> = atoms
-            .iter()
-            .map(|atom| {
-                let may_begin = self.beginnings.may_begin(&piece[atom.start..]);
-                may_begin && self.beginnings.may_be_in(&piece[atom.clone()])
-            })
-            .collect();
+        let reaches: Vec<usize> =
+            atoms.iter().map(|atom| self.beginnings.reach(piece, atom).min(widest)).collect();
         let mut shown: Vec<(String, Range<usize>)> = Vec::new();
         for width in 1..=widest.min(atoms.len()) {
-            for (window, _) in atoms.windows(width).zip(&begins).filter(|(_, begins)| **begins) {
+            for (window, _) in atoms.windows(width).zip(&reaches).filter(|(_, reach)| **reach >= width) {
                 let stretch = window[0].start..window[width - 1].end;
                 for term in self.terms_in(&piece[stretch.clone()], reading) {
                     // Beside what stands around it, it may be part of another term.
@@ -129,8 +124,8 @@ struct Beginnings {
     seconds: Vec<u32>,
     /// Characters of terms that are none of ASCII; any, where there is no list.
     characters: Option<HashSet<char>>,
-    /// The first characters of each term, the second none where it has one alone.
-    pairs: HashSet<(char, Option<char>)>,
+    /// By the first two characters of terms, the second none where there is one alone: how many the longest has.
+    pairs: HashMap<(char, Option<char>), usize>,
 }
 
 /// Any character may be the second.
@@ -139,11 +134,14 @@ const ANY: u32 = u32::MAX;
 impl Beginnings {
     fn of<'a>(terms: impl Iterator<Item = &'a String> + Clone) -> Self {
         let mut seconds = vec![0; 128];
-        let pair = |term: &String| {
+        let mut pairs = HashMap::new();
+        for term in terms.clone() {
             let mut characters = term.chars();
-            characters.next().map(|first| (first, characters.next()))
-        };
-        let pairs = terms.clone().filter_map(pair).collect();
+            if let Some(first) = characters.next() {
+                let longest: &mut usize = pairs.entry((first, characters.next())).or_default();
+                *longest = term.chars().count().max(*longest);
+            }
+        }
         let characters = terms.clone().flat_map(|term| term.chars()).filter(|c| !c.is_ascii()).collect();
         // A term with another first character is found in no piece of ASCII alone.
         for term in terms.map(String::as_bytes).filter(|term| term[0].is_ascii()) {
@@ -178,16 +176,23 @@ impl Beginnings {
         })
     }
 
-    /// Whether a term may begin where `rest` does, as far as two characters tell that normalisation leaves alone.
-    fn may_begin(&self, rest: &str) -> bool {
-        let mut characters = rest.chars();
+    /// How many atoms a term may have that begins with `atom` of a piece: none, where none begins so.
+    fn reach(&self, piece: &str, atom: &Range<usize>) -> usize {
+        let mut characters = piece[atom.start..].chars();
         match (characters.next(), characters.next()) {
             (Some(first), Some(second)) if stays_itself(first) && stays_itself(second) => {
-                self.characters.is_none()
-                    || self.pairs.contains(&(first, Some(second)))
-                    || self.pairs.contains(&(first, None))
+                let longest =
+                    [Some(second), None].iter().filter_map(|second| self.pairs.get(&(first, *second))).max();
+                let rest = |longest: usize| piece[atom.start..].chars().take(longest);
+                match longest {
+                    _ if self.characters.is_none() => usize::MAX,
+                    None => 0,
+                    Some(&longest) if rest(longest).all(stays_itself) => longest,
+                    Some(_) => usize::MAX,
+                }
             }
-            _ => true,
+            _ if self.may_be_in(&piece[atom.clone()]) => usize::MAX,
+            _ => 0,
         }
     }
 
