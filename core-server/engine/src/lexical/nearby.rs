@@ -82,6 +82,9 @@ impl Lexical {
         let (mut rows, mut views): (Vec<DocId>, Vec<View>) = (Vec::new(), Vec::with_capacity(here.len()));
         for (row, candidate) in here {
             let (first, last) = self.near(segment, row);
+            if first == last {
+                continue; // The only passage of its document.
+            }
             let next = rows.last().map_or(first, |last| first.max(last + 1));
             rows.extend(next..=last);
             let place = |row| rows.partition_point(|&before| before < row);
@@ -95,7 +98,8 @@ impl Lexical {
         let reader = self.searcher.segment_reader(segment);
         let sources = &self.sources[segment as usize];
         let source = sources.first(row);
-        let is_same = |&near: &DocId| sources.first(near) == source && !reader.is_deleted(near);
+        let is_same =
+            |&near: &DocId| source.is_some() && sources.first(near) == source && !reader.is_deleted(near);
         let before = (row.saturating_sub(AROUND)..row).rev().take_while(is_same);
         let behind = (row + 1..=row.saturating_add(AROUND)).take_while(|&near| near < reader.max_doc());
         (before.last().unwrap_or(row), behind.take_while(is_same).last().unwrap_or(row))
