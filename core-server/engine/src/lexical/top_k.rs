@@ -277,8 +277,8 @@ impl Best {
     ) {
         let mut threshold = self.threshold();
         for (rows, scores) in (0..).step_by(STRIDE).zip(scores.chunks(STRIDE)) {
-            // Without branches, so that a stretch of rows costs a few instructions: hardly any has one of the best.
-            if !scores.iter().fold(false, |any, &score| any | (score >= threshold)) {
+            // Counted without a branch, so that a stretch of rows costs a few instructions: hardly any has one of the best.
+            if scores.iter().filter(|score| **score >= threshold).count() == 0 {
                 continue;
             }
             for (row, &score) in (rows..).zip(scores) {
