@@ -11,14 +11,13 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::Result;
-use engine::citation::SourceClass;
-use engine::id::{ChunkId, DocumentId, Sha256};
+use anyhow::{Result, bail};
 use engine::lexical::Lexical;
-use engine::lexical::record::ChunkRecord;
 use engine::stop::Stop;
-use ingest::chunk::{Chunk, chunk};
+use ingest::admit::{Refused, admit};
+use ingest::chunk::chunk;
 use ingest::lexical_writer::LexicalWriter;
+use ingest::stage::records;
 
 fn main() -> Result<()> {
     for folder in std::env::args().skip(1) {
@@ -35,9 +34,13 @@ fn measure(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder.join("docs"))? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let text = fs::read_to_string(&path)?;
-        bytes += text.len();
-        writer.add_document(records(&name, &text))?;
+        let admitted = match admit(&path, u64::MAX) {
+            Ok(admitted) => admitted,
+            Err(Refused::Ignored(_)) => continue,
+            Err(refused) => bail!("{}: {refused:?}", path.display()),
+        };
+        bytes += admitted.text.len();
+        writer.add_document(records(&name, &admitted, &chunk(&name, &admitted.text)))?;
     }
     let committed = writer.commit_and_merge()?;
     let building = begun.elapsed();
@@ -72,32 +75,6 @@ fn measure(folder: &Path) -> Result<()> {
         1e3 * asking / f64::from(queries)
     );
     Ok(())
-}
-
-fn records(source: &str, text: &str) -> Vec<ChunkRecord> {
-    let document_id = DocumentId::of_source(source);
-    let document = chunk(source, text);
-    let record = |(occurrence, chunk): (u32, &Chunk)| {
-        let text = chunk.bytes.slice(text.as_bytes()).map(String::from_utf8_lossy).unwrap_or_default();
-        let text_sha256 = Sha256::of(text.as_bytes());
-        ChunkRecord {
-            chunk_id: ChunkId::of_text(document_id, text_sha256, occurrence),
-            document_id,
-            source: source.to_owned(),
-            source_class: SourceClass::Text,
-            extractor: None,
-            bytes: chunk.bytes,
-            lines: chunk.lines,
-            text_sha256,
-            text: text.into_owned(),
-            title: document.title.clone(),
-            heading_path: chunk.heading_path.clone(),
-            tags: document.tags.clone(),
-            date: document.date.clone(),
-            updated: document.updated.clone(),
-        }
-    };
-    (0..).zip(&document.chunks).map(record).collect()
 }
 
 type Grades = BTreeMap<String, f64>;
