@@ -178,18 +178,19 @@ impl Beginnings {
 
     /// How many atoms a term may have that begins with `atom` of a piece: none, where none begins so.
     fn reach(&self, piece: &str, atom: &Range<usize>) -> usize {
-        let mut characters = piece[atom.start..].chars();
+        let rest = || piece[atom.start..].chars();
+        let mut characters = rest();
         match (characters.next(), characters.next()) {
-            (Some(first), Some(second)) if stays_itself(first) && stays_itself(second) => {
-                let longest =
-                    [Some(second), None].iter().filter_map(|second| self.pairs.get(&(first, *second))).max();
-                let rest = |longest: usize| piece[atom.start..].chars().take(longest);
-                match longest {
-                    _ if self.characters.is_none() => usize::MAX,
-                    None => 0,
-                    Some(&longest) if rest(longest).all(stays_itself) => longest,
-                    Some(_) => usize::MAX,
-                }
+            (Some(first), Some(second))
+                if self.characters.is_some() && stays_itself(first) && stays_itself(second) =>
+            {
+                let longest = self.pairs.get(&(first, Some(second))).or(self.pairs.get(&(first, None)));
+                longest.map_or(
+                    0,
+                    |&longest| {
+                        if rest().take(longest).all(stays_itself) { longest } else { usize::MAX }
+                    },
+                )
             }
             _ if self.may_be_in(&piece[atom.clone()]) => usize::MAX,
             _ => 0,
