@@ -17,7 +17,7 @@ use character::Class;
 pub use language::{Language, Reading};
 
 /// The analyzer's name and version: with the chunks, all that a lexical index hangs on. It changes whenever any
-/// text gives other terms than before.
+/// text gives other terms than before, or the index holds them otherwise: since 3, a document's chunks are neighbours.
 pub const ANALYZER: &str = "words/3";
 
 /// What a term stands for.
